@@ -1,0 +1,1 @@
+"""Loaders of task suites: one module per format."""
