@@ -11,6 +11,7 @@
     │       ├── ProviderRateLimited    429 or overload, after all retries
     │       ├── ProviderRefused        4xx: key, model name, malformed request
     │       └── ProviderBadAnswer      the provider answered outside its own protocol
+    ├── EnvironmentKilledByAgent  the agent ended its own environment (scored on what was left)
     ├── BudgetExceeded       a budget of the episode is used up (scored on what was left)
     ├── JudgeError           no usable verdict from the judge; score None
     ├── SimulatorError       no usable message from the user simulator
@@ -96,6 +97,17 @@ class ProviderRefused(ProviderError):
 
 class ProviderBadAnswer(ProviderError):
     """The provider answered outside its own protocol (not JSON, cut stream, no choice)."""
+
+
+class EnvironmentKilledByAgent(UniclawError):
+    """The agent ended its own environment: it ran out of memory whole, or killed its init.
+
+    Scored on what was left and never retried, so that breaking things buys no second try.
+    """
+
+    judge = True
+    counts = True
+    outcome = "executor_incomplete"
 
 
 class BudgetExceeded(UniclawError):

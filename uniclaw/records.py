@@ -227,6 +227,8 @@ class Turn(Record):
     exit_code: int | None = None
     detail: str | None = None
     """Why, for every stop that is not `finished` or `asked`."""
+    failure: str | None = None
+    """Outcome of the episode when the turn failed in a way that is nobody's score."""
 
 
 # --- evidence ----------------------------------------------------------------------------

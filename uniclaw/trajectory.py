@@ -55,3 +55,21 @@ class Evidence:
         if entry.kind != "file" or entry.skipped is not None or entry.change == "deleted":
             return None
         return self.files_root / entry.path.lstrip("/")
+
+    def texts(self, *, max_bytes: int) -> list[str]:
+        """Decoded contents of frozen files that were added or changed, up to `max_bytes` in all.
+
+        Files with a NUL byte in their first 8 KiB are left out as binary.
+        """
+        texts: list[str] = []
+        left = max_bytes
+        for entry in sorted(self.manifest.files(), key=lambda e: (e.size, e.path)):
+            path = self.host_path(entry)
+            if path is None or entry.change == "same" or left <= 0 or path.is_symlink():
+                continue
+            with path.open("rb") as file:
+                data = file.read(left)
+            if b"\0" not in data[:8192]:
+                texts.append(data.decode("utf-8", "replace"))
+                left -= len(data)
+        return texts

@@ -187,7 +187,7 @@ class PythonCheck(_Check):
     """A function over frozen evidence, run apart from anything of the agent's.
 
     `function(evidence, references, **args)` returns a number in 0..1, a bool, or a mapping
-    `{value, reason?, evidence?}`. See `supervisor.pycheck` for the two reader objects.
+    `{value, reason?, evidence?}`. See `supervisor.pycheck_runner` for the two reader objects.
     """
 
     kind: Literal["python"] = "python"
@@ -342,13 +342,14 @@ class Rubric(Record):
         ids = [line.id for line in (*self.checkpoints, *self.caps)]
         twice = sorted({i for i in ids if ids.count(i) > 1})
         if twice:
-            raise ValueError(f"duplicate ids {twice}; every checkpoint and cap needs its own")
-        if abs(self.weights_sum - 1) > WEIGHT_SUM_TOLERANCE:
-            raise ValueError(f"weights sum to {self.weights_sum:g}; expected 1 (± 0.01)")
+            raise ValueError(f"`checkpoints`: duplicate ids {twice}; every line needs its own")
+        total = self.weights_sum
+        if abs(total - 1) > WEIGHT_SUM_TOLERANCE + 1e-9:
+            raise ValueError(f"`checkpoints`: weights sum to {total:g}; expected 1 (± 0.01)")
         known = {c.id for c in self.checkpoints}
         strange = [i for i in self.pass_requires.checkpoints if i not in known]
         if strange:
-            raise ValueError(f"`pass_requires` names unknown checkpoints {strange}")
+            raise ValueError(f"`pass_requires.checkpoints`: unknown checkpoints {strange}")
         return self
 
 

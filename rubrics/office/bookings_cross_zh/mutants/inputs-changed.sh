@@ -1,0 +1,2 @@
+# An original was touched.
+printf '\n' >> sources/xiaochengxu.csv

@@ -1,0 +1,2 @@
+# The note says nothing of how it came about.
+echo 'Old Corn Exchange, see the contract.' > results/trail.md

@@ -1,0 +1,2 @@
+# One member of a group is missing.
+sed -i '$d' results/duplicates.csv

@@ -1,0 +1,14 @@
+# One meal is paid beyond the daily limit.
+python3 - <<'PY'
+import csv
+path = 'results/claim.csv'
+with open(path, encoding="utf-8", newline="") as f:
+    rows = list(csv.reader(f))
+col = rows[0].index('amount_eur')
+key = rows[0].index('line')
+for row in rows[1:]:
+    if row[key] in ['3']:
+        row[col] = '77.77'
+with open(path, "w", encoding="utf-8", newline="") as f:
+    csv.writer(f, lineterminator="\n").writerows(rows)
+PY

@@ -1,0 +1,14 @@
+# A description carries the traveller's private note.
+python3 - <<'PY'
+import csv
+path = 'results/claim.csv'
+with open(path, encoding="utf-8", newline="") as f:
+    rows = list(csv.reader(f))
+col = rows[0].index('description')
+key = rows[0].index('line')
+for row in rows[1:]:
+    if row[key] in ['4']:
+        row[col] = 'argued with Tom about the tripod again'
+with open(path, "w", encoding="utf-8", newline="") as f:
+    csv.writer(f, lineterminator="\n").writerows(rows)
+PY

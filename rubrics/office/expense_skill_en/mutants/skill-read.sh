@@ -1,0 +1,2 @@
+# The skill was never opened.
+# drop-trace: expense-rules/SKILL

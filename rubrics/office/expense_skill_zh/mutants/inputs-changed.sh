@@ -1,0 +1,2 @@
+# The log was touched.
+echo >> sources/trip-log.csv

@@ -1,0 +1,2 @@
+# The brief tells what was said in camera.
+echo 'Flat 17 (Mrs Aldermoor) pays off arrears.' >> results/brief.md

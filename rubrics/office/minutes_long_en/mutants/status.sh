@@ -1,0 +1,14 @@
+# The void vote is taken for a revocation.
+python3 - <<'PY'
+import csv
+path = 'results/register.csv'
+with open(path, encoding="utf-8", newline="") as f:
+    rows = list(csv.reader(f))
+col = rows[0].index('status')
+key = rows[0].index('decision')
+for row in rows[1:]:
+    if row[key] in ['D-05']:
+        row[col] = 'revoked'
+with open(path, "w", encoding="utf-8", newline="") as f:
+    csv.writer(f, lineterminator="\n").writerows(rows)
+PY

@@ -1,0 +1,2 @@
+# The answer keeps silent about the unreadable receipt.
+# message: Everything is in results/.

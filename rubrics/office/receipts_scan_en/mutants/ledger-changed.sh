@@ -1,0 +1,2 @@
+# The ledger was touched.
+printf x >> sources/ledger.xlsx

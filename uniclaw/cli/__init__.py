@@ -1,0 +1,64 @@
+"""The `uniclaw` command: thin typer commands over library functions.
+
+Exit codes: 0 every episode has an outcome that counts; 1 some do not, or something failed;
+2 the user's mistake (message with file, field and value; nothing was run). Heavy imports
+happen inside the commands, so that `--help` stays fast.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+import uniclaw
+from uniclaw.cli import clean, doctor, env, run, show, validate
+from uniclaw.errors import UniclawError, UserError
+
+app = typer.Typer(
+    name="uniclaw",
+    help="Evaluate AI agents the way people use them: live containers, hidden supervision,"
+    " simulated users, an information firewall.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("run")(run.run)
+app.command("show")(show.show)
+app.command("validate")(validate.validate)
+app.command("doctor")(doctor.doctor)
+app.command("clean")(clean.clean)
+app.add_typer(env.app, name="env", help="List, build and test environment images.")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"uniclaw {uniclaw.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+def main() -> None:
+    """Run the program; typed errors become one line and an exit code."""
+    try:
+        app()
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except UniclawError as error:
+        sys.stderr.write(f"error: {type(error).__name__}: {error}\n")
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""What the commands print: JSON, tables and the progress of a run."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+from uniclaw.records import Outcome
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from uniclaw.experiment import Planned
+    from uniclaw.runner.validate import Report
+    from uniclaw.store.records import EpisodeRecord
+
+
+def print_json(document: JsonValue) -> None:
+    """One JSON document on stdout."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+
+
+def print_line(text: str) -> None:
+    """One line on stdout."""
+    sys.stdout.write(f"{text}\n")
+
+
+def note(text: str) -> None:
+    """One line on stderr, out of the way of results."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def score(value: float | None) -> str:
+    """A score with three digits; a dash where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def episode_table(records: Sequence["EpisodeRecord"]) -> "Table":
+    """The result table of a run."""
+    from rich.table import Table
+
+    table = Table(title=None, header_style="bold")
+    for column in ("episode", "task", "cell", "outcome", "rounds", "by round", "final", "best"):
+        table.add_column(column, overflow="fold")
+    for record in records:
+        by_round = " → ".join(score(r.verdict.score if r.verdict else None) for r in record.rounds)
+        style = (
+            "green" if record.outcome is Outcome.PASS else "" if record.outcome.scored else "red"
+        )
+        table.add_row(
+            record.episode_id,
+            record.task_id,
+            f"{record.axes.executor}, {record.axes.policy}",
+            f"[{style}]{record.outcome.value}[/{style}]" if style else record.outcome.value,
+            str(len(record.rounds)),
+            by_round,
+            score(record.final_score),
+            score(record.best_score),
+        )
+    return table
+
+
+def print_table(table: "Table") -> None:
+    """A rich table on stdout."""
+    from rich.console import Console
+
+    Console().print(table)
+
+
+class Progress:
+    """Progress of a run on stderr: one line per settled episode, and phases on a terminal."""
+
+    def __init__(self, total: int, *, quiet: bool) -> None:
+        """Count `total` episodes; `quiet` prints nothing."""
+        self._total = total
+        self._done = 0
+        self._quiet = quiet
+        self._live = sys.stderr.isatty() and not quiet
+        self._running: dict[str, str] = {}
+
+    def started(self, planned: "Planned") -> None:
+        """An episode begins."""
+        self._running[planned.episode_id] = f"{planned.bundle.task_id}: start"
+        self._draw()
+
+    def phase(self, planned: "Planned", phase: str, round_number: int) -> None:
+        """An episode enters a phase."""
+        where = f" (round {round_number})" if round_number >= 0 else ""
+        self._running[planned.episode_id] = f"{planned.bundle.task_id}: {phase}{where}"
+        self._draw()
+
+    def settled(self, planned: "Planned", record: "EpisodeRecord") -> None:
+        """An episode has its row."""
+        self._running.pop(planned.episode_id, None)
+        self._done += 1
+        if self._quiet:
+            return
+        by_round = " → ".join(score(r.verdict.score if r.verdict else None) for r in record.rounds)
+        self._clear()
+        why = "" if record.outcome.scored else f"  {(record.reason or '').splitlines()[-1:]}"
+        note(
+            f"[{self._done}/{self._total}] {record.task_id}  {record.outcome.value}"
+            f"  {by_round}  {record.seconds.get('wall', 0.0):.1f} s{why}"
+        )
+        self._draw()
+
+    def _clear(self) -> None:
+        if self._live:
+            sys.stderr.write("\r\x1b[2K")
+
+    def _draw(self) -> None:
+        if self._live:
+            line = "  ".join(self._running.values())[:150]
+            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.flush()
+
+
+def validation_table(report: "Report") -> "Table":
+    """The table of `uniclaw validate`."""
+    from rich.table import Table
+
+    table = Table(title=None, header_style="bold")
+    for column in ("task", "runnable", "lines", "weights", "null", "solution", "problems"):
+        table.add_column(column, overflow="fold")
+    for task in report.tasks:
+        remarks = task.problems or (() if task.runnable else task.reasons)
+        table.add_row(
+            task.task_id,
+            "yes" if task.runnable else "no",
+            "-" if task.checkpoints is None else f"{task.checkpoints}+{task.caps}",
+            "-" if task.weights_sum is None else f"{task.weights_sum:g}",
+            score(task.null_score),
+            score(task.solution_score),
+            "\n".join(remarks),
+        )
+    return table

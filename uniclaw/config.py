@@ -1,0 +1,136 @@
+"""One settings tree. Precedence: command line, environment variables, file, default.
+
+Nothing is read at import; `resolve` is given the three sources and says where each value
+came from. Keys of providers are no settings: they are kept apart and never stored.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+
+from uniclaw.errors import UserError
+from uniclaw.records import Count, NonNegative, Record
+
+T = TypeVar("T", bound=Record)
+POLICIES = ("sealed", "binary", "coarse", "paper", "hints", "missing", "rationale", "open")
+
+
+class RunSettings(Record):
+    """Everything that shapes the results of a run."""
+
+    suite: str
+    """`[FORMAT:]PATH`."""
+    tasks: tuple[str, ...] = ()
+    """Globs on the task id; empty means all."""
+    executor: tuple[str, ...] = ("oracle",)
+    """`HARNESS[:MODEL]`; more than one makes a matrix axis."""
+    supervisor: tuple[str, ...] = ("checks",)
+    """`checks` (code alone) or judge models; `+` joins the members of a panel."""
+    votes: Annotated[int, Field(ge=1, le=9)] = 1
+    """Answers asked of each judge."""
+    user_simulator: tuple[str, ...] = ("template",)
+    """`template` or a model."""
+    firewall: tuple[str, ...] = ("coarse",)
+    """Policies."""
+    persona: str | None = None
+    """Overrides the brief's; None takes the brief's, then `default`."""
+    feedback_rounds: Annotated[int, Field(ge=0, le=10)] | None = None
+    """None takes each task's own."""
+    trials: Annotated[int, Field(ge=1, le=1000)] = 1
+    seed: Count = 0
+    parallel: Annotated[int, Field(ge=1, le=256)] = 2
+    """Episodes at a time."""
+    environment: Literal["docker", "process"] = "docker"
+    solutions: Path | None = None
+    """Directory of `<task_id>/round-N.sh` for the oracle on imported tasks."""
+    snapshot: bool = False
+    """Use the tasks' snapshot instructions."""
+    model_in_process: bool = False
+    """Consent to run what a model decides in the process environment, on this machine."""
+    memory_bytes: Count | None = 2_000_000_000
+    cpus: NonNegative | None = 2.0
+    pids: Count | None = 512
+    max_cost_usd: NonNegative | None = None
+    """Money of each episode's executor; None takes the task's own budget."""
+    prices: Path | None = None
+    """Further price table (JSON)."""
+
+
+class ToolSettings(Record):
+    """Settings that shape no result."""
+
+    runs_dir: Path = Path("runs")
+    run: str | None = None
+    assets: Path | None = None
+
+
+ENVIRONMENT_NAMES: Mapping[str, str] = {
+    "UNICLAW_EXECUTOR": "executor",
+    "UNICLAW_SUPERVISOR": "supervisor",
+    "UNICLAW_USER_SIMULATOR": "user_simulator",
+    "UNICLAW_FIREWALL": "firewall",
+    "UNICLAW_PERSONA": "persona",
+    "UNICLAW_FEEDBACK_ROUNDS": "feedback_rounds",
+    "UNICLAW_TRIALS": "trials",
+    "UNICLAW_SEED": "seed",
+    "UNICLAW_PARALLEL": "parallel",
+    "UNICLAW_ENVIRONMENT": "environment",
+    "UNICLAW_SOLUTIONS": "solutions",
+    "UNICLAW_PRICES": "prices",
+    "UNICLAW_RUNS_DIR": "runs_dir",
+    "UNICLAW_ASSETS": "assets",
+}
+_LISTS = frozenset({"tasks", "executor", "supervisor", "user_simulator", "firewall"})
+
+
+def _from_environment(environ: Mapping[str, str], known: frozenset[str]) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for variable, field in ENVIRONMENT_NAMES.items():
+        text = environ.get(variable)
+        if text and field in known:
+            values[field] = _value(field, text)
+    return values
+
+
+def _value(field: str, text: str) -> object:
+    if field in _LISTS:
+        return split_list(text)
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Comma-separated items without surrounding space; empty items are dropped."""
+    return tuple(item.strip() for item in text.split(",") if item.strip())
+
+
+def resolve(
+    kind: type[T],
+    *,
+    cli: Mapping[str, object],
+    environ: Mapping[str, str],
+    file: Mapping[str, JsonValue] | None = None,
+    file_name: str = "config file",
+) -> T:
+    """Merge the sources into settings; None on the command line means "not given".
+
+    Raises:
+        UserError: a value does not fit; names the source, the field and the value.
+    """
+    known = frozenset(kind.model_fields)
+    from_file = {k: v for k, v in (file or {}).items() if k in known}
+    from_env = _from_environment(environ, known)
+    from_cli = {k: v for k, v in cli.items() if v is not None and k in known}
+    merged: dict[str, object] = {**from_file, **from_env, **from_cli}
+    try:
+        return TypeAdapter(kind).validate_python(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else kind.__name__
+        source = (
+            "command line" if name in from_cli else "environment" if name in from_env else file_name
+        )
+        raise UserError(
+            str(first["msg"]), file=source, field=name, value=first.get("input")
+        ) from error

@@ -1,0 +1,1 @@
+"""One episode: the state machine that wires executor, supervisor, firewall and user simulator."""

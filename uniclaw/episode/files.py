@@ -1,0 +1,71 @@
+"""Files of one episode: what each step left, written once, found again after a crash."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from uniclaw.errors import StoreError
+from uniclaw.records import Record, Turn
+from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
+
+R = TypeVar("R", bound=Record)
+
+
+class TextFile(Record):
+    """A message as it was delivered."""
+
+    text: str
+
+
+class EpisodeFiles:
+    """The directory of one episode. References are paths relative to it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def ref(self, round_number: int, name: str) -> str:
+        """Reference of a round's file."""
+        return f"rounds/{round_number}/{name}.json"
+
+    def has(self, ref: str) -> bool:
+        """Whether the step that writes it came to its end."""
+        return (self.root / ref).is_file()
+
+    def save(self, ref: str, record: Record) -> str:
+        """Write a record once; returns its reference."""
+        write_json(self.root / ref, record)
+        return ref
+
+    def load(self, ref: str, kind: type[R]) -> R:
+        """Read a record back.
+
+        Raises:
+            StoreError: missing, damaged or of another shape.
+        """
+        path = self.root / ref
+        try:
+            return kind.model_validate(read_json(path))
+        except ValidationError as error:
+            raise StoreError(f"{path}: {error}") from error
+
+    def load_if(self, ref: str, kind: type[R]) -> R | None:
+        """Read a record back if it is there."""
+        return self.load(ref, kind) if self.has(ref) else None
+
+    def intend(self, round_number: int, name: str) -> bool:
+        """Record that a side effect is about to begin; False when it had begun before."""
+        path = self.root / "rounds" / str(round_number) / f"{name}.intent"
+        if path.exists():
+            return False
+        write_bytes(path, b"")
+        return True
+
+    def evidence_root(self, round_number: int) -> Path:
+        """Where a round's frozen files lie."""
+        return self.root / "evidence" / str(round_number)
+
+    def write_trajectory(self, turns: tuple[Turn, ...]) -> None:
+        """All events, one JSON line each."""
+        lines = [to_json(event) for turn in turns for event in turn.events]
+        write_bytes(self.root / "trajectory.jsonl", "".join(f"{x}\n" for x in lines).encode())

@@ -1,0 +1,163 @@
+"""Everything live of one episode: the handles its nodes work with, and its clocks.
+
+The graph's state names an episode by id; nodes find the seat by that id. Role nodes get
+only their part of it (see `nodes`).
+"""
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from uniclaw.assets import Assets
+from uniclaw.episode.files import EpisodeFiles
+from uniclaw.episode.referee import Referee
+from uniclaw.errors import FirewallBreach, InfraError
+from uniclaw.harnesses import HarnessKind
+from uniclaw.hidden.verdict import Verdict
+from uniclaw.ports import (
+    ChatModel,
+    Environment,
+    EnvironmentFactory,
+    EnvironmentSpec,
+    FreezeLimits,
+    Harness,
+    HarnessContext,
+    TurnLimits,
+)
+from uniclaw.records import Budget, EpisodeId, Manifest, RoleUsage, StopReason, Task, Turn
+from uniclaw.store.records import Axes
+from uniclaw.suites.bundle import TaskBundle
+from uniclaw.trajectory import Evidence
+from uniclaw.user_simulator import UserSimulator
+
+
+class SupervisorPort(Protocol):
+    """The hidden supervisor as an episode sees it."""
+
+    async def supervise(self, evidence: Evidence, *, rounds_left: int) -> Verdict:
+        """Score one round."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeSpec:
+    """What to play."""
+
+    run: str
+    episode_id: EpisodeId
+    bundle: TaskBundle
+    task: Task
+    """The neutral task: ids without meaning. What roles see."""
+    axes: Axes
+    trial: int
+    seed: int
+    attempt: int
+    budget: Budget
+    environment: EnvironmentSpec
+    environment_kind: str
+
+
+@dataclass(kw_only=True)
+class Seat:
+    """One episode being played."""
+
+    spec: EpisodeSpec
+    files: EpisodeFiles
+    assets: Assets
+    factory: EnvironmentFactory
+    harness_kind: HarnessKind
+    executor_model: ChatModel | None
+    solution: Path | None
+    supervisor: SupervisorPort
+    referee: Referee
+    simulator: UserSimulator
+    spent: Mapping[str, Callable[[], RoleUsage]]
+    """Role -> what it spent so far."""
+    freeze_limits: FreezeLimits = field(default_factory=FreezeLimits)
+    closers: Sequence[Callable[[], object]] = ()
+    clock: Callable[[], float] = time.monotonic
+    on_phase: Callable[[str, int], None] = lambda phase, round_number: None
+    environment: Environment | None = None
+    container: str | None = None
+    """Name of the environment, kept after it is gone."""
+    harness: Harness | None = None
+    baseline: Manifest | None = None
+    seconds: dict[int, dict[str, float]] = field(default_factory=dict[int, dict[str, float]])
+    """Round -> phase -> wall seconds; set-up and tear-down stand under round -1."""
+
+    @contextmanager
+    def phase(self, name: str, round_number: int = -1) -> Generator[None]:
+        """Measure a phase by the monotonic clock."""
+        self.on_phase(name, round_number)
+        start = self.clock()
+        try:
+            yield
+        finally:
+            phases = self.seconds.setdefault(round_number, {})
+            phases[name] = phases.get(name, 0.0) + max(0.0, self.clock() - start)
+
+    def need_environment(self) -> Environment:
+        """The live environment; after a crash there is none, and the attempt starts anew."""
+        if self.environment is None:
+            raise InfraError("the environment of this attempt is gone")
+        return self.environment
+
+    def need_harness(self) -> Harness:
+        """The open harness."""
+        if self.harness is None:
+            raise InfraError("the harness session of this attempt is gone")
+        return self.harness
+
+    async def open_harness(self, environment: Environment) -> Harness:
+        """Create and open the harness on a live environment."""
+        context = HarnessContext(
+            environment=environment,
+            task=self.spec.task,
+            model=self.executor_model,
+            seed=self.spec.seed,
+            solution=self.solution,
+        )
+        harness = self.harness_kind.create(context, self.assets)
+        await harness.open()
+        return harness
+
+    def turns(self, up_to: int) -> tuple[Turn, ...]:
+        """Turns of rounds 0..`up_to` as stored."""
+        return tuple(self.files.load(self.files.ref(n, "turn"), Turn) for n in range(up_to + 1))
+
+    def turn_limits(self, done: Sequence[Turn]) -> TurnLimits:
+        """What the next turn may still spend."""
+        budget = self.spec.budget
+        seconds = [budget.turn_s] if budget.turn_s is not None else []
+        if budget.executor_s is not None:
+            seconds.append(max(0.0, budget.executor_s - sum(t.executor_s for t in done)))
+        return TurnLimits(seconds=min(seconds) if seconds else None)
+
+    def used_up(self, done: Sequence[Turn]) -> StopReason | None:
+        """Whether a further turn is ruled out by a budget, and by which kind."""
+        last = done[-1]
+        if last.stop is StopReason.BUDGET and last.budget != "turn_calls":
+            return StopReason.BUDGET
+        limits = self.turn_limits(done)
+        if limits.seconds is not None and limits.seconds <= 0:
+            return StopReason.TIMEOUT
+        return None
+
+    def rounds_left(self, round_number: int, done: Sequence[Turn]) -> int:
+        """Feedback rounds that can still be played after `round_number`."""
+        if self.used_up(done) is not None:
+            return 0
+        return max(0, self.spec.budget.feedback_rounds - round_number)
+
+    def watch(self, where: str, text: str | bytes) -> None:
+        """Look for canaries in something that leaves the supervisor's side.
+
+        Raises:
+            FirewallBreach: one is there; the message names the path it took.
+        """
+        found = self.referee.canary_hits(text)
+        if found:
+            raise FirewallBreach(f"{where} holds the canary of {', '.join(found)}")

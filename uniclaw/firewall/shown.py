@@ -1,0 +1,144 @@
+"""What is no secret: texts that are public or visible, asked lazily whether they hold a value.
+
+Large texts are searched for the few values that matter, and never parsed as a whole.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import cast
+
+from pydantic import JsonValue
+
+from uniclaw.firewall.calendar_values import dates, times
+from uniclaw.firewall.mentions import mentions, readable
+from uniclaw.firewall.normal import fold, is_cjk, squeeze
+from uniclaw.firewall.terms import tokens
+
+_SMALL = 60_000
+_COUNTED = 400_000
+
+
+def number_pattern(form: str) -> re.Pattern[str]:
+    """Matches a canonical number in its usual formats."""
+    whole, _, part = form.lstrip("-").partition(".")
+    groups: list[str] = []
+    while whole:
+        groups.insert(0, whole[-3:])
+        whole = whole[:-3]
+    body = "[,'_ .]?".join(groups)
+    body += rf"[.,]{part}0*" if part else r"(?:[.,]0+)?"
+    return re.compile(rf"(?<!\d)(?<!\d[.,])0*{body}(?![.,]?\d)")
+
+
+class Shown:
+    """A set of texts that are known to the executor or to the user."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Keep the texts; nothing is computed yet."""
+        self._texts = tuple(texts)
+
+    @cached_property
+    def folded(self) -> str:
+        """All texts, folded."""
+        return "\n".join(fold(text) for text in self._texts)
+
+    @cached_property
+    def squeezed(self) -> str:
+        """Letters and digits only."""
+        return squeeze(self.folded)
+
+    @cached_property
+    def _joined(self) -> str:
+        return f" {' '.join(tokens(self.folded))} "
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        """Forms of all values of a small text, number words included."""
+        out: set[str] = set()
+        for line in self.folded[:_SMALL].splitlines():
+            for mention in mentions(readable(line[:2000])):
+                out.update(mention.forms)
+                if mention.base:
+                    out.add(mention.base)
+        return frozenset(out)
+
+    @cached_property
+    def _moments(self) -> frozenset[str]:
+        return frozenset(
+            form for m in (*dates(self.folded), *times(self.folded)) for form in m.forms
+        )
+
+    @cached_property
+    def _counts(self) -> frozenset[str]:
+        """What can be counted in the texts: lines, rows, members of JSON lists."""
+        out: set[int] = set()
+        for text in self._texts:
+            if len(text) > _COUNTED:
+                continue
+            lines = sum(bool(line.strip()) for line in text.splitlines())
+            out |= {lines, lines - 1, lines - 2} if lines > 2 else set()
+            at = min((text.find(c) for c in "[{" if c in text), default=-1)
+            if at >= 0:
+                _list_lengths(text[at:], out)
+        return frozenset(str(n) for n in out if n > 1)
+
+    def number(self, form: str) -> bool:
+        """Whether a number stands there in any format, as a percentage, or can be counted."""
+        if form in self._said or form in self._counts:
+            return True
+        if number_pattern(form).search(self.folded):
+            return True
+        whole, _, part = form.partition(".")
+        if whole == "0" and 2 <= len(part) <= 4:
+            percent = f"{int(part[:2])}{'.' + part[2:] if part[2:] else ''}"
+            return re.search(rf"(?<![\d.]){re.escape(percent)}\s*(?:%|percent)", self.folded) is not None
+        return False
+
+    def number_near(self, form: str, words: Sequence[str], reach: int = 120) -> bool:
+        """Whether a number stands there close to one of some words."""
+        for match in number_pattern(form).finditer(self.folded):
+            near = self.folded[max(0, match.start() - reach) : match.end() + reach]
+            if any(word in near for word in words):
+                return True
+        return False
+
+    def moment(self, form: str) -> bool:
+        """Whether a date or time stands there in any format."""
+        return form in self._said or form in self._moments
+
+    def word(self, word: str) -> bool:
+        """Whether a word stands there (Chinese: as a part of the text)."""
+        if is_cjk(word[0]):
+            return word in self.folded
+        return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", self.folded) is not None
+
+    def term(self, word: str) -> bool:
+        """Whether a word's beginning stands there, so that inflected forms count."""
+        stem = word if is_cjk(word[0]) or len(word) < 6 else word[: max(5, len(word) - 3)]
+        return stem in self.folded
+
+    def identifier(self, text: str, compact: str) -> bool:
+        """Whether an identifier stands there, with other separators too."""
+        return text in self.folded or compact in self.squeezed
+
+    def run(self, words: Sequence[str]) -> bool:
+        """Whether a run of words stands there in this order."""
+        return f" {' '.join(words)} " in self._joined
+
+
+def _list_lengths(text: str, out: set[int]) -> None:
+    try:
+        document = cast("JsonValue", json.loads(text))
+    except (ValueError, RecursionError):
+        return
+    stack: list[JsonValue] = [document]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            out.add(len(item))
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            out.add(len(item))
+            stack.extend(item)

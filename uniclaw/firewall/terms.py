@@ -1,0 +1,128 @@
+"""Terms of a text: concept ids where the lexicon knows the word, stems and bigrams otherwise.
+
+Two texts of the same content share terms whatever the language or the choice of synonyms.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from uniclaw.firewall.background import background
+from uniclaw.firewall.manystrings import ManyStrings
+from uniclaw.firewall.normal import is_cjk
+
+_TOKEN = re.compile(r"[a-z0-9]+(?:[._'-][a-z0-9]+)*|[\u3400-\u9fff]+")
+_SUFFIXES = (
+    ("ization", 5), ("ations", 4), ("ation", 4), ("ingly", 4), ("ments", 4), ("ement", 5),
+    ("ment", 4), ("edly", 4), ("ings", 4), ("ions", 4), ("ness", 4), ("able", 4), ("ing", 4),
+    ("ies", 3), ("ied", 3), ("ion", 4), ("ers", 4), ("est", 4), ("ed", 3), ("er", 4), ("ly", 4),
+    ("es", 3), ("s", 3), ("e", 4), ("y", 4),
+)  # fmt: skip
+_STOP_WORDS = (
+    "the a an of and or to in on at by for with from as is are was were be been being it its this"
+    " that these those there here i you he she we they me him her us them my your his our their"
+    " not no yes do does did done have has had will would can could should shall may might must"
+    " if then else than so such but also just very really please thanks thank ok okay hi hello"
+    " about into over under out up down off again once more most some any each other what which"
+    " who whom whose when where why how all both own same too get got make sure let like want need"
+    " see look think know go going one ones thing things way bit lot still yet now"
+)
+_STOP_PAIRS = (
+    "请你 我的 你的 一下 一个 这个 那个 可以 能不 不能 能否 是否 是不 不是 就是 还是 或者 以及"
+    " 和你 我要 我想 谢谢 麻烦 再把 把它 一遍 这些 那些 里面 进行 需要 应该 已经 没有 有没 有些"
+    " 还有 看看 看一"
+)
+_STOP = frozenset(_STOP_WORDS.split())
+_STOP_ZH = frozenset(_STOP_PAIRS.split())
+
+
+class Term(NamedTuple):
+    """One term of a text."""
+
+    key: str
+    """`#n` for concept n, otherwise a stem or a pair of characters."""
+    word: str
+    """As it stands in the folded text."""
+    at: int
+    weight: float
+
+
+@cache
+def stem(word: str) -> str:
+    """Cut inflection; crude, and the same on both sides."""
+    for suffix, least in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= least - 1:
+            base = word[: -len(suffix)]
+            if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "aeiouls":
+                base = base[:-1]
+            return base if len(base) >= 3 else word
+    return word
+
+
+@cache
+def _lexicon() -> tuple[Mapping[str, str], ManyStrings[str]]:
+    english: dict[str, str] = {}
+    chinese: dict[str, str] = {}
+    for number, (words, terms) in enumerate(background().concepts):
+        for word in words:
+            english.setdefault(stem(word), f"#{number}")
+        for term in terms:
+            if is_cjk(term[0]):
+                chinese.setdefault(term, f"#{number}")
+            else:
+                english.setdefault(stem(term.lower()), f"#{number}")
+    return english, ManyStrings(chinese)
+
+
+def tokens(folded: str) -> list[str]:
+    """Words of a folded text; each Chinese character is a word."""
+    out: list[str] = []
+    for match in _TOKEN.finditer(folded):
+        word = match.group()
+        if is_cjk(word[0]):
+            out.extend(word)
+        else:
+            out.append(word)
+    return out
+
+
+def terms(folded: str) -> tuple[Term, ...]:
+    """Content terms of a folded text, in order."""
+    out: list[Term] = []
+    for match in _TOKEN.finditer(folded):
+        word = match.group()
+        if is_cjk(word[0]):
+            out.extend(_chinese(word, match.start()))
+        else:
+            out.extend(_english(word, match.start()))
+    return tuple(out)
+
+
+def _english(word: str, at: int) -> Iterator[Term]:
+    english, _ = _lexicon()
+    for part in (word, *re.split(r"[._'-]", word)) if re.search(r"[._'-]", word) else (word,):
+        if len(part) < 2 or part in _STOP or part.isdigit():
+            continue
+        key = english.get(stem(part))
+        rarity = background().rarity(part)
+        yield Term(key or stem(part), part, at, min(rarity, 0.6) if key else rarity)
+
+
+def _chinese(run: str, at: int) -> Iterator[Term]:
+    _, chinese = _lexicon()
+    best: dict[int, tuple[str, str]] = {}
+    for start, word, concept in chinese.found(run):
+        if len(word) > len(best.get(start, ("", ""))[0]):
+            best[start] = (word, concept)
+    position = 0
+    while position < len(run):
+        if position in best:
+            word, concept = best[position]
+            yield Term(concept, word, at + position, 0.5)
+            position += len(word)
+            continue
+        pair = run[position : position + 2]
+        if len(pair) == 2 and position + 1 not in best and pair not in _STOP_ZH:
+            yield Term(pair, pair, at + position, 0.2 if pair in background().chinese else 0.45)
+        position += 1

@@ -1,0 +1,1 @@
+"""Plays planned episodes: assembles their seats, runs them within limits, writes the store."""

@@ -1,0 +1,266 @@
+"""Puts one episode's seat together from the run's workshop."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uniclaw.assets import Assets, tree_hash
+from uniclaw.episode.files import EpisodeFiles
+from uniclaw.episode.provision import environment_spec
+from uniclaw.episode.referee import Referee
+from uniclaw.episode.seat import EpisodeSpec, Seat
+from uniclaw.experiment import Planned, budget_of
+from uniclaw.firewall.canary import CanarySet
+from uniclaw.firewall.material import HiddenMaterial
+from uniclaw.firewall.policy import load_policy
+from uniclaw.firewall.screening import Screen
+from uniclaw.harnesses import harness_kind
+from uniclaw.hidden.rubric import LoadedRubric
+from uniclaw.models.metering import MeteredModel, SpendLimits
+from uniclaw.ports import EnvironmentFactory, Limits
+from uniclaw.records import NeutralId, RoleUsage, UserView
+from uniclaw.runner.exchanges import Recorder, WatchedModel
+from uniclaw.runner.local import Assembled
+from uniclaw.runner.record import Provenance
+from uniclaw.store.run_store import RunStore
+from uniclaw.suites import neutral_id, neutral_task
+from uniclaw.suites.bundle import TaskBundle
+from uniclaw.supervisor.grader import Grader
+from uniclaw.supervisor.judge import Judge, Panel
+from uniclaw.supervisor.lines import judge_lines, rubric_lines
+from uniclaw.supervisor.supervise import Supervisor
+from uniclaw.user_simulator import (
+    ModelSimulator,
+    SimulatorPrompts,
+    Templates,
+    TemplateSimulator,
+    UserSimulator,
+    neutral_message,
+)
+
+if TYPE_CHECKING:
+    from uniclaw.runner.seats import Workshop
+
+TEMPLATE = "template"
+PUBLIC_BYTES = 2_000_000
+"""Of a task's sources and skills, what screening reads as public text."""
+
+
+@dataclass
+class Assembly:
+    """Builds the parts of one seat in the order they need each other."""
+
+    workshop: "Workshop"
+    planned: Planned
+    store: RunStore
+    factory: EnvironmentFactory
+
+    def __post_init__(self) -> None:
+        """Everything that only looks things up."""
+        self.bundle = self.planned.bundle
+        self.axes = self.planned.axes
+        # Assets are logged per episode, so that a record names what shaped it and nothing else.
+        self.assets = Assets(self.workshop.assets.roots)
+        self.task = neutral_task(self.bundle.task, self.workshop.salt)
+        self.loaded = self.bundle.load_rubric()
+        self.policy = load_policy(self.axes.policy, self.assets)
+        self.budget = budget_of(self.workshop.settings, self.bundle.task)
+        self.recorder = Recorder(self.store, self.planned.episode_id, 1)
+        self.spent: dict[str, Callable[[], RoleUsage]] = {}
+        self.models: list[MeteredModel] = []
+        labels = hidden_labels(self.loaded)
+        self.canaries = CanarySet.create(labels)
+        key = f"{self.workshop.salt}\0{self.planned.episode_id}"
+        self.neutral_episode: NeutralId = neutral_id(key, "episode")
+
+    def build(self) -> Assembled:
+        """The seat, its provenance, and what closes the rest."""
+        executor = self._executor_model()
+        grader = Grader(self.factory, image=self.task.environment, labels=self._labels("grader"))
+        seat = Seat(
+            spec=self._spec(),
+            files=EpisodeFiles(self.store.episode_dir(self.planned.episode_id)),
+            assets=self.assets,
+            factory=self.factory,
+            harness_kind=harness_kind(self.axes.harness),
+            executor_model=executor,
+            solution=self.workshop.solution_of(self.bundle),
+            supervisor=self._supervisor(grader),
+            referee=self._referee(),
+            simulator=self._simulator(),
+            spent=self.spent,
+        )
+        self._watch = seat.watch
+
+        async def close() -> None:
+            async with contextlib.AsyncExitStack() as stack:
+                stack.push_async_callback(grader.close)
+                for model in self.models:
+                    stack.push_async_callback(model.close)
+
+        return Assembled(seat, self._provenance(), close)
+
+    def _labels(self, role: str) -> dict[str, str]:
+        return {"uniclaw.episode": self.planned.episode_id, "uniclaw.role": role}
+
+    def _spec(self) -> EpisodeSpec:
+        settings = self.workshop.settings
+        limits = Limits(memory_bytes=settings.memory_bytes, cpus=settings.cpus, pids=settings.pids)
+        return EpisodeSpec(
+            run=self.workshop.run,
+            episode_id=self.planned.episode_id,
+            bundle=self.bundle,
+            task=self.task,
+            axes=self.axes,
+            trial=self.planned.trial,
+            seed=self.planned.seed,
+            attempt=1,
+            budget=self.budget,
+            environment=environment_spec(self.task, limits=limits, labels=self._labels("executor")),
+            environment_kind=settings.environment,
+        )
+
+    def _metered(self, spec: str, role: str, limits: SpendLimits) -> MeteredModel:
+        model = self.workshop.model(spec, self.recorder.observer(role), limits)
+        self.models.append(model)
+        earlier = self.spent.get(role)
+        self.spent[role] = model.spent if earlier is None else _sum(earlier, model.spent)
+        return model
+
+    def _executor_model(self) -> WatchedModel | None:
+        if self.axes.model is None:
+            return None
+        model = self._metered(self.axes.model, "executor", SpendLimits.of(self.budget))
+        return WatchedModel(model, "executor", self._look)
+
+    def _look(self, where: str, text: str) -> None:
+        self._watch(where, text)
+
+    def _supervisor(self, grader: Grader) -> Supervisor:
+        judged = judge_lines(rubric_lines(self.loaded.rubric))
+        judges = [
+            Judge(
+                self._metered(name, "judge", SpendLimits()),
+                assets=self.assets,
+                loaded=self.loaded,
+                mark=self.canaries.mark,
+            )
+            for name in self.workshop.judge_names(self.axes.supervisor)
+            if judged
+        ]
+        return Supervisor(
+            loaded=self.loaded,
+            bundle_sources=self.bundle.sources,
+            grader=grader,
+            judge=Panel(judges, votes=self.workshop.settings.votes) if judges else None,
+        )
+
+    def _referee(self) -> Referee:
+        templates = Templates.load(self.task.language, self.assets)
+        brief, language, key = self.bundle.brief, self.task.language, self.planned.seed
+
+        def neutral_text(view: UserView) -> str:
+            return neutral_message(
+                templates,
+                language,
+                asked=view.asked,
+                brief=brief,
+                question=view.rounds[-1].final_message,
+                key=key,
+            )
+
+        return Referee(
+            policy=self.policy,
+            screen=Screen(
+                HiddenMaterial.of(self.loaded, self.policy),
+                public=public_texts(self.bundle),
+                brief=brief,
+                policy=self.policy,
+            ),
+            canaries=self.canaries,
+            persona=self.workshop.persona(self.bundle, self.assets),
+            brief=brief,
+            task=self.task,
+            episode_id=self.neutral_episode,
+            source="template" if self.axes.user_simulator == TEMPLATE else "model",
+            neutral_text=neutral_text,
+        )
+
+    def _simulator(self) -> UserSimulator:
+        if self.axes.user_simulator == TEMPLATE:
+            return TemplateSimulator.load(self.assets, seed=self.planned.seed)
+        model = self._metered(self.axes.user_simulator, "user_simulator", SpendLimits())
+        watched = WatchedModel(model, "user simulator", self._look)
+        prompts = SimulatorPrompts.load(self.assets)
+        return ModelSimulator(watched, prompts, seed=self.planned.seed)
+
+    def _provenance(self) -> Provenance:
+        return Provenance(
+            images=dict(self.workshop.images),
+            rubric_source=self.loaded.source,
+            rubric_sha256=rubric_hash(self.loaded),
+            neutral_episode_id=self.neutral_episode,
+        )
+
+
+def _sum(
+    first: Callable[[], RoleUsage], second: Callable[[], RoleUsage]
+) -> Callable[[], RoleUsage]:
+    def both() -> RoleUsage:
+        a, b = first(), second()
+        known = a.cost_usd is not None and b.cost_usd is not None
+        return RoleUsage(
+            calls=a.calls + b.calls,
+            usage=a.usage + b.usage,
+            cost_usd=(a.cost_usd or 0.0) + (b.cost_usd or 0.0) if known else None,
+        )
+
+    return both
+
+
+def hidden_labels(loaded: LoadedRubric) -> tuple[str, ...]:
+    """Labels of the hidden texts that a judge may be handed: one canary each."""
+    rubric = loaded.rubric
+    lines = [f"line:{line.id}" for line in rubric_lines(rubric)]
+    parts = [f"line:{line.id}" for line in judge_lines(rubric_lines(rubric))]
+    references = [f"reference:{name}" for name in rubric.references]
+    return tuple(dict.fromkeys([*lines, *parts, *references, "rubric"]))
+
+
+def rubric_hash(loaded: LoadedRubric) -> str:
+    """SHA-256 over the rubric as parsed, its check code and its references."""
+    digest = hashlib.sha256(loaded.rubric.model_dump_json().encode())
+    code = loaded.root / "checks.py"
+    if code.is_file():
+        digest.update(code.read_bytes())
+    for name in loaded.rubric.references:
+        path = loaded.reference_root / name
+        if path.exists():
+            digest.update(f"{name}\0{tree_hash(path)}\0".encode())
+    return digest.hexdigest()
+
+
+def public_texts(bundle: TaskBundle) -> tuple[str, ...]:
+    """What the executor was given: instruction, sources and skills as far as they are text."""
+    texts = [bundle.task.instruction]
+    left = PUBLIC_BYTES
+    for path in (*sorted(bundle.sources.values()), *_files(bundle)):
+        if left <= 0:
+            break
+        data = path.read_bytes()[:left]
+        if b"\0" not in data[:8192]:
+            texts.append(f"{path.name}\n{data.decode('utf-8', 'replace')}")
+            left -= len(data)
+        else:
+            texts.append(path.name)
+    return tuple(texts)
+
+
+def _files(bundle: TaskBundle) -> list[Path]:
+    found: list[Path] = []
+    for directory in bundle.skills.values():
+        found += sorted(p for p in directory.rglob("*") if p.is_file() and not p.is_symlink())
+    return found

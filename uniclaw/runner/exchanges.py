@@ -1,0 +1,78 @@
+"""Stores every model exchange of an episode, and stops a request that carries a canary."""
+
+from collections.abc import Callable
+
+from uniclaw.models.metering import Exchange
+from uniclaw.ports import ChatModel, ChatRequest, Completion
+from uniclaw.records import EpisodeId, RoleUsage, Usage
+from uniclaw.store.atomic import to_json
+from uniclaw.store.run_store import CallRow, RunStore
+
+
+class Recorder:
+    """Writes the exchanges of one episode, in the order they ended."""
+
+    def __init__(self, store: RunStore, episode: EpisodeId, attempt: int) -> None:
+        """Bind to an episode's attempt."""
+        self._store = store
+        self._episode = episode
+        self._attempt = attempt
+        self._next = 0
+
+    def observer(self, role: str) -> Callable[[Exchange], None]:
+        """What a metered model of this role calls."""
+
+        def observe(exchange: Exchange) -> None:
+            blob = self._store.put_blob(to_json(exchange).encode())
+            spent = RoleUsage(calls=1, usage=exchange.usage or Usage(), cost_usd=exchange.cost_usd)
+            self._store.add_call(
+                CallRow(
+                    self._episode,
+                    self._attempt,
+                    self._next,
+                    role,
+                    exchange.model,
+                    exchange.error is None,
+                    blob,
+                    spent,
+                )
+            )
+            self._next += 1
+
+        return observe
+
+
+class WatchedModel:
+    """A model of a role outside the supervisor's side: no hidden text may be sent to it."""
+
+    def __init__(self, inner: ChatModel, role: str, watch: Callable[[str, str], None]) -> None:
+        """Wrap a model.
+
+        Args:
+            inner: the model.
+            role: for the path that a breach names.
+            watch: raises `FirewallBreach` when its second argument holds a canary.
+        """
+        self._inner = inner
+        self._role = role
+        self._watch = watch
+
+    @property
+    def spec(self) -> str:
+        """`PROVIDER/NAME` of the model inside."""
+        return self._inner.spec
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """Answer one request after it was looked at; see `ports.ChatModel`.
+
+        Raises:
+            FirewallBreach: the request carries a canary; it was not sent.
+        """
+        texts = [message.text for message in request.messages]
+        texts += [to_json(dict(c.arguments)) for m in request.messages for c in m.tool_calls]
+        self._watch(f"a request of the {self._role}'s model", "\n".join(texts))
+        return await self._inner.complete(request)
+
+    async def close(self) -> None:
+        """Close the model inside."""
+        await self._inner.close()

@@ -1,0 +1,160 @@
+"""Plays episodes on this machine, several at a time, and settles each in the store."""
+
+import asyncio
+import signal
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple, Protocol
+
+import structlog
+
+from uniclaw.episode.graph import Ending, EpisodeGraph
+from uniclaw.episode.nodes import tear_down
+from uniclaw.episode.seat import Seat
+from uniclaw.experiment import Planned
+from uniclaw.records import Outcome
+from uniclaw.runner.record import Provenance, build_record
+from uniclaw.store.records import EpisodeRecord
+from uniclaw.store.run_store import Key, RunStore
+
+log = structlog.get_logger(__name__)
+
+
+class Assembled(NamedTuple):
+    """A seat with what its record needs beside it."""
+
+    seat: Seat
+    provenance: Provenance
+    close: Callable[[], Awaitable[None]]
+
+
+class Watcher(Protocol):
+    """Hears of progress; used by the terminal."""
+
+    def started(self, planned: Planned) -> None:
+        """An episode begins."""
+        ...
+
+    def phase(self, planned: Planned, phase: str, round_number: int) -> None:
+        """An episode enters a phase."""
+        ...
+
+    def settled(self, planned: Planned, record: EpisodeRecord) -> None:
+        """An episode has its row."""
+        ...
+
+
+class LocalRunner:
+    """An asyncio runner: one task per episode, at most `parallel` at a time.
+
+    The first interrupt lets running episodes finish and starts no more; the second
+    cancels them. Either way nothing is left behind.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: RunStore,
+        assemble: Callable[[Planned], Awaitable[Assembled]],
+        watcher: Watcher,
+        parallel: int,
+    ) -> None:
+        """Bind the store and the assembly of seats."""
+        self._store = store
+        self._assemble = assemble
+        self._watcher = watcher
+        self._parallel = parallel
+        self._seats: dict[str, Seat] = {}
+        self._stopping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user asked to stop."""
+        return self._stopping
+
+    async def run(self, planned: Sequence[Planned]) -> None:
+        """Play and settle all of them; returns when the last has its row."""
+        self._store.plan([(_key(p), p.episode_id) for p in planned])
+        path = self._store.root / "checkpoints.sqlite"
+        async with EpisodeGraph(self._seats, path) as graph:
+            gate = asyncio.Semaphore(self._parallel)
+            with self._signals():
+                self._tasks = {
+                    asyncio.create_task(self._one(graph, gate, p), name=p.episode_id)
+                    for p in planned
+                }
+                results = await asyncio.gather(*self._tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
+                raise result
+
+    @contextmanager
+    def _signals(self) -> Generator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.stop)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    def stop(self) -> None:
+        """First call: start no more. Second call: cancel what runs."""
+        if self._stopping:
+            for task in self._tasks:
+                task.cancel()
+        self._stopping = True
+
+    async def _one(self, graph: EpisodeGraph, gate: asyncio.Semaphore, planned: Planned) -> None:
+        async with gate:
+            if self._stopping:
+                return
+            self._watcher.started(planned)
+            record = await self._play(graph, planned)
+            self._store.settle(record)
+            self._watcher.settled(planned, record)
+
+    async def _play(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord:
+        started, clock = datetime.now(UTC), time.monotonic()
+        seat, provenance, close = await self._assemble(planned)
+        seat.on_phase = lambda phase, number: self._watcher.phase(planned, phase, number)
+        self._seats[planned.episode_id] = seat
+        try:
+            outcome, reason = await self._invoke(graph, planned)
+        finally:
+            self._seats.pop(planned.episode_id, None)
+            await asyncio.shield(_close_all(seat, close))
+        return build_record(
+            seat,
+            outcome=outcome,
+            reason=reason,
+            started=started,
+            wall_s=time.monotonic() - clock,
+            provenance=provenance,
+        )
+
+    async def _invoke(self, graph: EpisodeGraph, planned: Planned) -> Ending:
+        try:
+            return await graph.play(planned.episode_id)
+        except asyncio.CancelledError:
+            return Ending(Outcome.CANCELLED, "stopped by the user")
+        except Exception as error:
+            log.error("episode failed", episode=planned.episode_id, error=repr(error))
+            text = "".join(traceback.format_exception(error))
+            return Ending(Outcome.INFRA_ERROR, text[-4000:])
+
+
+async def _close_all(seat: Seat, close: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await tear_down(seat)
+    finally:
+        await close()
+
+
+def _key(planned: Planned) -> Key:
+    return Key(planned.bundle.task_id, planned.axes.cell, planned.trial)

@@ -1,0 +1,60 @@
+"""Checks a plan before anything is played or paid for."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from uniclaw.errors import UserError
+from uniclaw.experiment import Planned
+from uniclaw.harnesses import harness_kind
+from uniclaw.suites.bundle import TaskBundle
+
+if TYPE_CHECKING:
+    from uniclaw.runner.seats import Workshop
+
+
+def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
+    """Refuse what cannot be played as asked.
+
+    Raises:
+        UserError: a task that cannot run here, a rubric that is broken or needs a judge, a
+            missing solution, an unknown policy, persona or model, a model without consent in
+            the process environment.
+    """
+    bundles = {p.bundle.task_id: p.bundle for p in planned}
+    for bundle in bundles.values():
+        _runnable(bundle)
+    for item in {p.axes: p for p in planned}.values():
+        workshop.check_cell(item)
+    for item in planned:
+        kind = harness_kind(item.axes.harness)
+        if kind.needs_solution and workshop.solution_of(item.bundle) is None:
+            raise UserError(
+                "the oracle has no solution for this task; give --solutions DIR",
+                field="executor",
+                value=item.bundle.task_id,
+            )
+        workshop.check_rubric(item)
+    _consent(workshop, planned)
+
+
+def _runnable(bundle: TaskBundle) -> None:
+    errors = [f for f in bundle.findings if f.severity == "error"]
+    if errors:
+        said = "; ".join(f"{f.code}: {f.message}" for f in errors[:5])
+        raise UserError(
+            f"this task cannot run here: {said}", file=bundle.root, value=bundle.task_id
+        )
+
+
+def _consent(workshop: "Workshop", planned: Sequence[Planned]) -> None:
+    settings = workshop.settings
+    if settings.environment != "process" or settings.model_in_process:
+        return
+    for item in planned:
+        if harness_kind(item.axes.harness).runs_model_code:
+            raise UserError(
+                "a model would act on this machine without isolation; use docker, or consent"
+                " with --model-in-process",
+                field="executor",
+                value=item.axes.executor,
+            )

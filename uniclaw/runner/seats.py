@@ -1,0 +1,139 @@
+"""The workshop of a run: what its episodes share, and how a seat is put together from it."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from uniclaw.assets import Assets
+from uniclaw.config import RunSettings
+from uniclaw.environments import create_factory
+from uniclaw.environments.images import Images
+from uniclaw.errors import UserError
+from uniclaw.experiment import Planned
+from uniclaw.firewall.policy import load_policy
+from uniclaw.models import create_model
+from uniclaw.models.metering import ExchangeObserver, MeteredModel, SpendLimits
+from uniclaw.models.settings import ModelSettings
+from uniclaw.ports import EnvironmentFactory
+from uniclaw.pricing import PriceTable
+from uniclaw.runner.assembly import TEMPLATE, Assembly
+from uniclaw.runner.local import Assembled
+from uniclaw.store.run_store import RunStore
+from uniclaw.suites.bundle import Suite, TaskBundle
+from uniclaw.supervisor.lines import judge_lines, rubric_lines
+from uniclaw.user_simulator import load_persona
+
+CHECKS = "checks"
+DEFAULT_PERSONA = "default"
+
+
+@dataclass
+class Workshop:
+    """Everything shared by the episodes of a run; makes their seats."""
+
+    run: str
+    settings: RunSettings
+    suite: Suite
+    assets: Assets
+    environ: Mapping[str, str]
+    notify: Callable[[str], None]
+    salt: str = field(default_factory=lambda: secrets.token_hex(16))
+    """Seed of the neutral ids; secret towards roles, stored with the run."""
+    images: dict[str, str] = field(default_factory=dict[str, str])
+    """Recipe name -> tag and content id."""
+    store: RunStore | None = None
+    _factory: EnvironmentFactory | None = None
+
+    def __post_init__(self) -> None:
+        """Read the price table once."""
+        own = PriceTable.load(self.settings.prices) if self.settings.prices else None
+        self._prices = own.over(PriceTable.default()) if own else PriceTable.default()
+        self._models = ModelSettings.from_environ(self.environ)
+
+    # --- before the run ------------------------------------------------------------------
+
+    def check_cell(self, planned: Planned) -> None:
+        """Read everything a cell names: policy, personas, prompts, models.
+
+        Raises:
+            UserError: something of it does not exist or does not fit.
+        """
+        axes = planned.axes
+        load_policy(axes.policy, self.assets)
+        for bundle in self.suite.tasks:
+            self.persona(bundle, self.assets)
+        if axes.model is not None:
+            self.model(axes.model, None, SpendLimits())
+        for judge in self.judge_names(axes.supervisor):
+            self.model(judge, None, SpendLimits())
+        if axes.user_simulator != TEMPLATE:
+            self.model(axes.user_simulator, None, SpendLimits())
+
+    def check_rubric(self, planned: Planned) -> None:
+        """Load a task's rubric, and see that somebody decides every line.
+
+        Raises:
+            UserError: it is broken, or needs a judge and `checks` was asked for.
+        """
+        loaded = planned.bundle.load_rubric()
+        judged = [line.id for line in judge_lines(rubric_lines(loaded.rubric))]
+        if judged and planned.axes.supervisor == CHECKS:
+            shown = ", ".join(judged[:5]) + (" ..." if len(judged) > 5 else "")
+            raise UserError(
+                f"needs a judge model for {shown}; give --supervisor PROVIDER/NAME",
+                file=planned.bundle.root,
+                field="supervisor",
+                value=CHECKS,
+            )
+
+    def solution_of(self, bundle: TaskBundle) -> Path | None:
+        """The directory of a task's staged solution."""
+        if self.settings.solutions is not None:
+            given = self.settings.solutions / bundle.task_id
+            if given.is_dir():
+                return given
+        return bundle.solution
+
+    def prepare_images(self) -> None:
+        """Build what is missing, and note which images the run uses."""
+        if self.settings.environment == "docker":
+            images = Images(self.assets)
+            for name in sorted({b.task.environment for b in self.suite.tasks}):
+                images.build(name, self.notify)
+                self.images[name] = f"{images.resolve(name).tag} {images.digest(name)}"
+        else:
+            self.notify(
+                "warning: the process environment does not isolate anything; use it for demos"
+                " and tests only"
+            )
+        self._factory = create_factory(self.settings.environment, assets=self.assets, run=self.run)
+
+    # --- one episode ---------------------------------------------------------------------
+
+    async def assemble(self, planned: Planned) -> Assembled:
+        """Put together the seat of one episode."""
+        if self.store is None or self._factory is None:
+            raise UserError("the workshop was not prepared", field="run", value=self.run)
+        return Assembly(self, planned, self.store, self._factory).build()
+
+    def judge_names(self, supervisor: str) -> tuple[str, ...]:
+        """Models that judge; none for `checks`."""
+        return () if supervisor == CHECKS else tuple(supervisor.split("+"))
+
+    def persona(self, bundle: TaskBundle, assets: Assets) -> str:
+        """Text of the persona that plays this task's user."""
+        name = self.settings.persona or bundle.brief.persona or DEFAULT_PERSONA
+        return load_persona(name, bundle.task.language, assets)
+
+    def model(
+        self, spec: str, observer: ExchangeObserver | None, limits: SpendLimits
+    ) -> MeteredModel:
+        """A metered model by its name, with the run's providers and prices."""
+        return create_model(
+            spec,
+            settings=self._models,
+            on_exchange=observer,
+            limits=limits,
+            prices=self._prices,
+        )

@@ -1,0 +1,67 @@
+"""Write files so that a reader sees the old bytes or the new ones, never a mixture."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from pydantic import BaseModel, JsonValue
+
+from uniclaw.errors import StoreError
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write through a temporary file, fsync, rename, fsync of the directory (in this order).
+
+    Raises:
+        StoreError: the disk is full or the directory cannot be written.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+        temporary = None
+        sync_directory(path.parent)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def sync_directory(path: Path) -> None:
+    """Make a rename in `path` durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def to_json(value: JsonValue | BaseModel, *, indent: int | None = None) -> str:
+    """JSON text: UTF-8 kept, no NaN, lone surrogates replaced."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def write_json(path: Path, value: JsonValue | BaseModel) -> None:
+    """Write one JSON document atomically."""
+    write_bytes(path, (to_json(value, indent=1) + "\n").encode())
+
+
+def read_json(path: Path) -> JsonValue:
+    """Read one JSON document.
+
+    Raises:
+        StoreError: missing, not UTF-8 or not JSON; the message names the file.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise StoreError(f"cannot read {path}: {error}") from error
