@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from uniclaw.errors import UserError
 from uniclaw.records import Count, NonNegative, Record
@@ -110,7 +110,7 @@ def resolve(
     *,
     cli: Mapping[str, object],
     environ: Mapping[str, str],
-    file: Mapping[str, JsonValue] | None = None,
+    file: Mapping[str, object] | None = None,
     file_name: str = "config file",
 ) -> T:
     """Merge the sources into settings; None on the command line means "not given".

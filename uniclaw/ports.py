@@ -4,7 +4,7 @@ A port's error behaviour is part of it; the conformance suites in `uniclaw.testi
 hold every adapter to what is written here. Nothing here knows the hidden side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -74,6 +74,8 @@ class EnvironmentSpec(Record):
     labels: Mapping[str, str] = {}
     """`uniclaw.run`, `uniclaw.episode` ...; the adapter adds `uniclaw` and `uniclaw.owner`."""
     network: Literal["none"] = "none"
+    door: str | None = None
+    """Host directory with the gateway's socket: the one peer that can be reached. None: no peer."""
     read_only_mounts: Mapping[str, str] = {}
     """Absolute inside path -> host directory, only for grader environments."""
 
@@ -295,6 +297,27 @@ class TurnLimits(Record):
     model_calls: Count | None = None
 
 
+class ModelDoor(NamedTuple):
+    """The way from inside the environment to the model, for harnesses that run there."""
+
+    url: str
+    """Root address inside the environment, without `/v1` and without a slash at its end."""
+    token: str
+    """Names the episode at the gateway; worthless elsewhere and after the episode."""
+    model: str
+    """Name of the model, as requests give it."""
+    spent: Callable[[], RoleUsage]
+    """What the gateway counted so far."""
+    waited_s: Callable[[], float] = lambda: 0.0
+    """Seconds the gateway spent waiting for rate limits so far."""
+    stopped: Callable[[], str | None] = lambda: None
+    """Which budget the gateway found used up, once it refuses calls for that reason."""
+    failed: Callable[[], str | None] = lambda: None
+    """Outcome of the episode when the upstream failed for good, such as `rate_limited`."""
+    context_tokens: Count = 200_000
+    """Size of the model's context window, for harnesses that compact by it."""
+
+
 class HarnessContext(NamedTuple):
     """All a harness may know of its episode."""
 
@@ -308,6 +331,8 @@ class HarnessContext(NamedTuple):
     """First round this session plays (a fork continues later)."""
     solution: Path | None = None
     """Directory with `round-N.sh`, for the oracle only."""
+    door: ModelDoor | None = None
+    """For harnesses that run inside the environment and call the model by themselves."""
 
 
 class Harness(Protocol):

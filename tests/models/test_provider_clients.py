@@ -186,14 +186,19 @@ async def test_parallel_tool_calls_and_results(provider: Provider, stream: bool)
 async def test_images_also_in_tool_results(provider: Provider) -> None:
     image = ImagePart(media_type="image/png", data_base64=base64.b64encode(b"png").decode())
     call = ToolCall(id="call_1", name="look", arguments={})
+    other = call.model_copy(update={"id": "call_2"})
     messages = (
         Message(role="user", parts=(TextPart(text="see"), image)),
-        Message(role="assistant", tool_calls=(call,)),
+        Message(role="assistant", tool_calls=(call, other)),
         Message(role="tool", parts=(TextPart(text="here"), image), tool_call_id="call_1"),
+        Message(role="tool", parts=(image,), tool_call_id="call_2"),
     )
-    async with world(provider, [{"when": {"images_at_least": 2}, **say("seen")}]) as w:
+    async with world(provider, [{"when": {"images_at_least": 3}, **say("seen")}]) as w:
         answer = await w.model.complete(ChatRequest(messages=messages))
         assert answer.text == "seen"
+        # results of one turn stand together
+        roles = [m.role for m in w.server.calls[0].messages]
+        assert roles[:4] == ["user", "assistant", "tool", "tool"]
 
 
 @both
@@ -206,10 +211,7 @@ async def test_json_answer_of_a_schema(provider: Provider, stream: bool) -> None
         "additionalProperties": False,
     }
     wanted = {"met": 0.5}
-    reply = {"tool_calls": [{"name": "answer", "arguments": wanted}]}
-    if provider == "openai":
-        reply = {"json": wanted}
-    rules: list[object] = [{"when": {"wants_json": True}, "reply": reply}]
+    rules: list[object] = [{"when": {"wants_json": True}, "reply": {"json": wanted}}]
     async with world(provider, rules, stream=stream) as w:
         answer = await w.model.complete(ask(json_schema=schema))
         assert json.loads(answer.text) == wanted
@@ -428,3 +430,41 @@ def test_settings_of_the_environment_hide_the_key() -> None:
     assert settings.openai.base_url == "http://x/v1"
     assert settings.anthropic.api_key is None
     assert "sk-secret" not in settings.model_dump_json() + repr(settings)
+
+
+@both
+async def test_json_answer_beside_other_tools(provider: Provider) -> None:
+    rules: list[object] = [
+        {"when": {"tool_results_at_least": 1}, "reply": {"json": {"met": 1}}},
+        {"reply": {"run": "cat x"}},
+    ]
+    schema: dict[str, object] = {"type": "object", "properties": {"met": {"type": "number"}}}
+    async with world(provider, rules) as w:
+        first = await w.model.complete(ask(json_schema=schema, tools=(SHELL,)))
+        assert first.tool_calls[0].arguments == {"command": "cat x"}
+        messages = (
+            *ask().messages,
+            Message(role="assistant", tool_calls=first.tool_calls),
+            Message(role="tool", parts=(TextPart(text="y"),), tool_call_id=first.tool_calls[0].id),
+        )
+        request = ChatRequest.model_validate(
+            {"messages": messages, "tools": (SHELL,), "json_schema": schema}
+        )
+        second = await w.model.complete(request)
+        assert json.loads(second.text) == {"met": 1}
+        assert second.tool_calls == ()
+
+
+async def test_json_answer_by_tool_where_a_server_knows_no_schemas() -> None:
+    script = parse_script({"rules": [{"reply": {"json": {"met": 1}}}]})
+    async with ScriptedServer(script) as server:
+        settings = ProviderSettings(
+            base_url=server.openai_url, api_key=SecretStr("k"), json_answers="tool"
+        )
+        model = create_model("openai/m", settings=ModelSettings(openai=settings))
+        answer = await model.complete(ask(json_schema={"type": "object"}))
+        await model.close()
+        assert json.loads(answer.text) == {"met": 1}
+        body = server.requests[0].body
+        assert isinstance(body, dict)
+        assert "response_format" not in body

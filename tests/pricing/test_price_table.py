@@ -71,7 +71,7 @@ def test_every_kind_is_billed_and_reasoning_as_output_by_default() -> None:
 def test_package_table_is_versioned_and_says_its_source() -> None:
     table = default_prices()
     assert table.version
-    assert "docs.anthropic.com" in table.source
+    assert "third-party" in table.source
     usage = Usage(input=1_000_000, cache_read=1_000_000, cache_write=1_000_000, output=1_000_000)
     cost = table.cost("anthropic/claude-sonnet-4-5-20250929", usage)
     assert cost == pytest.approx(3 + 0.3 + 3.75 + 15)

@@ -58,7 +58,3 @@ def main() -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -6,52 +6,64 @@ from typing import Annotated
 
 import typer
 
+Text = str | None
+Number = int | None
+File = Path | None
+Globs = Annotated[Text, typer.Option(help="Comma-separated globs on task ids.")]
+Executor = Annotated[Text, typer.Option(help="HARNESS[:MODEL]; commas make a matrix axis.")]
+Supervisor = Annotated[Text, typer.Option(help="`checks`, or judge models; + joins a panel.")]
+Simulator = Annotated[Text, typer.Option(help="`template`, or a model.")]
+Policies = Annotated[Text, typer.Option(help="Policies, comma-separated.")]
+Rounds = Annotated[Number, typer.Option(help="Overrides each task's own limit.")]
+Trials = Annotated[Number, typer.Option(help="Repetitions of each cell and task.")]
+Parallel = Annotated[Number, typer.Option(help="Episodes at a time.")]
+Environment = Annotated[Text, typer.Option(help="docker or process.")]
+Persona = Annotated[Text, typer.Option(help="Persona of the simulated user.")]
+Solutions = Annotated[File, typer.Option(help="DIR/<task_id>/round-N.sh for the oracle.")]
+Seed = Annotated[Number, typer.Option(help="Seed of everything drawn.")]
+Votes = Annotated[Number, typer.Option(help="Answers asked of each judge.")]
+Money = Annotated[float | None, typer.Option(help="Money of each episode's executor.")]
+Snapshot = Annotated[bool | None, typer.Option("--snapshot", help="Use snapshot instructions.")]
+Consent = Annotated[
+    bool | None,
+    typer.Option(
+        "--model-in-process", help="Let a model act in the process environment, on this machine."
+    ),
+]
+Prices = Annotated[File, typer.Option(help="Further price table (JSON).")]
+RunName = Annotated[Text, typer.Option("--run", help="Name of the run.")]
+RunsDir = Annotated[File, typer.Option(help="Where runs are kept.")]
+AssetTree = Annotated[File, typer.Option(help="Asset tree to look in first.")]
+Config = Annotated[File, typer.Option(help="Settings file (YAML).")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say which asset came from where.")]
+
 
 def run(
     suite: Annotated[str, typer.Argument(help="Suite: [FORMAT:]PATH.")],
-    tasks: Annotated[str | None, typer.Option(help="Comma-separated globs on task ids.")] = None,
-    executor: Annotated[
-        str | None, typer.Option(help="HARNESS[:MODEL]; commas make a matrix axis.")
-    ] = None,
-    supervisor: Annotated[
-        str | None, typer.Option(help="`checks`, or judge models; + joins a panel.")
-    ] = None,
-    user_simulator: Annotated[str | None, typer.Option(help="`template`, or a model.")] = None,
-    firewall: Annotated[str | None, typer.Option(help="Policies, comma-separated.")] = None,
-    feedback_rounds: Annotated[
-        int | None, typer.Option(help="Overrides each task's own limit.")
-    ] = None,
-    trials: Annotated[int | None, typer.Option(help="Repetitions of each cell and task.")] = None,
-    parallel: Annotated[int | None, typer.Option(help="Episodes at a time.")] = None,
-    environment: Annotated[str | None, typer.Option(help="docker or process.")] = None,
-    persona: Annotated[str | None, typer.Option(help="Persona of the simulated user.")] = None,
-    solutions: Annotated[
-        Path | None, typer.Option(help="DIR/<task_id>/round-N.sh for the oracle.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything drawn.")] = None,
-    votes: Annotated[int | None, typer.Option(help="Answers asked of each judge.")] = None,
-    max_cost_usd: Annotated[
-        float | None, typer.Option(help="Money of each episode's executor.")
-    ] = None,
-    snapshot: Annotated[
-        bool | None, typer.Option("--snapshot", help="Use snapshot instructions.")
-    ] = None,
-    model_in_process: Annotated[
-        bool | None,
-        typer.Option(
-            "--model-in-process",
-            help="Let a model act in the process environment, on this machine.",
-        ),
-    ] = None,
-    prices: Annotated[Path | None, typer.Option(help="Further price table (JSON).")] = None,
-    run_name: Annotated[str | None, typer.Option("--run", help="Name of the run.")] = None,
-    runs_dir: Annotated[Path | None, typer.Option(help="Where runs are kept.")] = None,
-    assets: Annotated[Path | None, typer.Option(help="Asset tree to look in first.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Settings file (YAML).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say which asset came from where.")
-    ] = False,
+    tasks: Globs = None,
+    executor: Executor = None,
+    supervisor: Supervisor = None,
+    user_simulator: Simulator = None,
+    firewall: Policies = None,
+    feedback_rounds: Rounds = None,
+    trials: Trials = None,
+    parallel: Parallel = None,
+    environment: Environment = None,
+    persona: Persona = None,
+    solutions: Solutions = None,
+    seed: Seed = None,
+    votes: Votes = None,
+    max_cost_usd: Money = None,
+    snapshot: Snapshot = None,
+    model_in_process: Consent = None,
+    prices: Prices = None,
+    run_name: RunName = None,
+    runs_dir: RunsDir = None,
+    assets: AssetTree = None,
+    config: Config = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
     """Play a suite: every task, cell and trial once."""
     from uniclaw.cli import output

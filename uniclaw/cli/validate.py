@@ -1,15 +1,25 @@
 """`uniclaw validate`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
+class EnvironmentChoice(StrEnum):
+    """Where simple agents act."""
+
+    DOCKER = "docker"
+    PROCESS = "process"
+
+
 def validate(
     suite: Annotated[str, typer.Argument(help="Suite: [FORMAT:]PATH.")],
     tasks: Annotated[str | None, typer.Option(help="Comma-separated globs on task ids.")] = None,
-    environment: Annotated[str, typer.Option(help="docker or process.")] = "docker",
+    environment: Annotated[
+        EnvironmentChoice, typer.Option(help="docker or process.")
+    ] = EnvironmentChoice.DOCKER,
     play: Annotated[
         bool,
         typer.Option(help="Play null, shortcut, solution and mutant agents (native suites)."),
@@ -31,7 +41,7 @@ def validate(
         suite,
         Plan(
             tasks=split_list(tasks or ""),
-            environment=environment,
+            environment=environment.value,
             play=play,
             repeat=repeat,
             solutions=solutions,

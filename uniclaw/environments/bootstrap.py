@@ -107,7 +107,10 @@ def _command(tree: Path, settings: HostSettings) -> list[str]:
     if os.geteuid() == 0:
         if shutil.which("debootstrap") is None and shutil.which("apt-get"):
             env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            for command in (["update"], ["install", "-y", "--no-install-recommends", "debootstrap"]):
+            for command in (
+                ["update"],
+                ["install", "-y", "--no-install-recommends", "debootstrap"],
+            ):
                 subprocess.run(["apt-get", *command], env=env, capture_output=True, check=False)
         if shutil.which("debootstrap"):
             return [

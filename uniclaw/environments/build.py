@@ -7,7 +7,7 @@ neither is part of what is committed. Must not know how images are named or foun
 import io
 import tarfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -56,10 +56,8 @@ class _Config:
         config = mapping_of(parent.get("Config"))
         raw = config.get("Env")
         pairs = [text_of(e) for e in raw] if isinstance(raw, list) else []
-        self.env = dict(p.partition("=")[::2] for p in pairs)
-        self.env.setdefault(
-            "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        )
+        self.env = {k: v for k, _, v in (p.partition("=") for p in pairs)}
+        self.env.setdefault("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         self.user = str(config.get("User") or "")
         self.workdir = str(config.get("WorkingDir") or "/")
 
@@ -82,7 +80,7 @@ def build_image(
         EngineError: a step failed, with the end of its output.
     """
     settings = gather()
-    config = _Config(_call(api.inspect_image, parent))
+    config = _Config(_inspect(api, parent))
     labels = {MARK: "1", KEEP: "1", OWNER: "", "uniclaw.recipe": recipe.name}
     with _container(api, parent, network="host") as container:
         _load_settings(api, container, settings)
@@ -117,7 +115,7 @@ def run_self_test(api: DockerApi, image: str, commands: Sequence[str]) -> Sequen
 
 
 @contextmanager
-def _container(api: DockerApi, image: str, *, network: str) -> Iterator[str]:
+def _container(api: DockerApi, image: str, *, network: str) -> Generator[str, None, None]:
     try:
         made = api.create_container(
             image,
@@ -140,10 +138,9 @@ def _container(api: DockerApi, image: str, *, network: str) -> Iterator[str]:
         api.remove_container(container, force=True, v=True)
 
 
-def _call(function: object, image: str) -> Json:
-    assert callable(function)
+def _inspect(api: DockerApi, image: str) -> Json:
     try:
-        return function(image)
+        return api.inspect_image(image)
     except (DockerException, RequestException) as error:
         raise EngineError(f"cannot look up image {image}: {error}") from error
 
@@ -164,7 +161,7 @@ def _load_settings(api: DockerApi, container: str, settings: HostSettings) -> No
         raise EngineError(f"cannot bring settings into a build: {tail!r}")
 
 
-def _play(  # noqa: PLR0913, PLR0917 - one step has all of a build's state
+def _play(
     api: DockerApi,
     container: str,
     step: Step,
@@ -193,7 +190,7 @@ def _play(  # noqa: PLR0913, PLR0917 - one step has all of a build's state
             pass
 
 
-def _run(  # noqa: PLR0913, PLR0917 - see _play
+def _run(
     api: DockerApi,
     container: str,
     step: Step,
@@ -216,9 +213,7 @@ def _run(  # noqa: PLR0913, PLR0917 - see _play
         raise EngineError(f"line {step.line} of the Dockerfile failed with {code}: {text}")
 
 
-def _copy(
-    api: DockerApi, container: str, step: Step, recipe: Recipe, config: _Config
-) -> None:
+def _copy(api: DockerApi, container: str, step: Step, recipe: Recipe, config: _Config) -> None:
     uid, _, gid = (step.owner or "0:0").partition(":")
     target = expand(step.arguments[-1], config.env)
     absolute = PurePosixPath(config.workdir) / target
@@ -257,7 +252,7 @@ def _add(archive: tarfile.TarFile, path: Path, name: str, uid: int, gid: int) ->
         archive.addfile(member)
 
 
-def _exec(  # noqa: PLR0913 - an exec has that many settings
+def _exec(
     api: DockerApi,
     container: str,
     command: Sequence[str],

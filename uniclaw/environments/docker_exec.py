@@ -6,11 +6,10 @@ orphaned), so commands that run beside it and servers started earlier live on. M
 recipes or freezing.
 """
 
-import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -76,9 +75,8 @@ KILL_ALL = "kill -s KILL -- -1"
 
 _KILLER_S = 10.0
 _DRAIN_S = 2.0
-_GRACE_S = 0.3
-_IDLE_S = 0.25
-_NEVER_STARTED = re.compile(rb"^OCI runtime exec failed")
+_GRACE_S = 0.1
+_NEVER_STARTED = b"OCI runtime exec failed"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 
 
@@ -116,7 +114,7 @@ class Running:
         """Held while a timed-out command is killed, so that killers spare each other."""
 
     @contextmanager
-    def command(self) -> Iterator[str]:
+    def command(self) -> Generator[str, None, None]:
         """A fresh marker, known while the command runs."""
         marker = secrets.token_hex(8)
         with self._lock:
@@ -166,13 +164,14 @@ class Execution:
         try:
             connection = Connection(self._api.exec_start(exec_id, socket=True))
         except APIError as error:
-            return self._never_started(error, output, began)
+            words = str(error.explanation or "").encode()
+            if not words.startswith(_NEVER_STARTED):
+                raise
+            return _refused(words, time.monotonic() - began)
         timed_out = still_there = False
         try:
             idle = _Idle(self._api, exec_id, self._abort)
-            ended = connection.pump(
-                call.stdin, receive, idle, deadline=began + call.timeout_s, idle_s=_IDLE_S
-            )
+            ended = connection.pump(call.stdin, receive, idle, deadline=began + call.timeout_s)
             timed_out = ended == "deadline"
             duration = time.monotonic() - began
             if timed_out or self._abort.is_set():
@@ -189,7 +188,9 @@ class Execution:
             connection.close()
         exit_code = self._exit_code(exec_id)
         if exit_code in {NOT_FOUND, NOT_EXECUTABLE}:
-            output = _engine_words(output, exit_code)
+            words = output.bytes_of("stdout")
+            if words.startswith(_NEVER_STARTED):
+                return _refused(words, duration)
         return Done(exit_code, output, timed_out, duration, still_there)
 
     def _create(self, call: Call, marker: str) -> str:
@@ -202,15 +203,6 @@ class Execution:
             workdir=call.cwd,
         )
         return text_of(made.get("Id"))
-
-    def _never_started(self, error: APIError, output: HeadTail, began: float) -> Done:
-        """Newer engines refuse the start where older ones write to the stream."""
-        text = str(error.explanation or "")
-        if "OCI runtime exec failed" not in text:
-            raise error
-        output.add("stderr", text.encode())
-        code = NOT_FOUND if "not found" in text or "no such file" in text else NOT_EXECUTABLE
-        return Done(code, output, False, time.monotonic() - began, False)
 
     def _exit_code(self, exec_id: str) -> int | None:
         """The end of the streams comes a moment before the engine knows the code."""
@@ -247,15 +239,15 @@ class _Idle:
         return self._api.exec_inspect(self._exec_id).get("Running") is not True
 
 
-def _engine_words(output: HeadTail, exit_code: int) -> HeadTail:
-    """The engine's message about a command that never started, moved to stderr."""
-    text = output.bytes_of("stdout")
-    if not _NEVER_STARTED.match(text):
-        return output
-    moved = HeadTail(len(text))
-    del exit_code
-    moved.add("stderr", text)
-    return moved
+def _refused(words: bytes, duration_s: float) -> Done:
+    """The command never started: the engine's message as its stderr, a shell's exit code.
+
+    Older engines write the message to the command's stdout, newer ones refuse the start.
+    """
+    output = HeadTail(len(words))
+    output.add("stderr", words)
+    missing = b"not found in $PATH" in words or b"no such file" in words
+    return Done(NOT_FOUND if missing else NOT_EXECUTABLE, output, False, duration_s, False)
 
 
 def run_plain(

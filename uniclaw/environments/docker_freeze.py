@@ -9,7 +9,7 @@ import base64
 import json
 import tarfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO, NamedTuple, cast
@@ -31,6 +31,12 @@ _LIST_S = 300.0
 _COPY_S = 1800.0
 _MEMORY_ROOTS = ("/dev", "/proc", "/sys", "/run")
 _CHUNK_BYTES = 1 << 18
+_LIST = r"""
+for step; do [ -L "/proc/1/root$step" ] && exit 3; done
+cd "/proc/1/root$step" 2>/dev/null || exit 3
+exec find . -xdev -printf '%y %s %b %m\0%P\0%l\0'
+"""
+"""Arguments: every step of the way to the root, itself last; a link on it is not followed."""
 _OK, _NOT_FOUND = 200, 404
 
 
@@ -39,7 +45,6 @@ class PathStat(NamedTuple):
 
     size: int
     mode: int
-    target: str
 
     @property
     def is_link(self) -> bool:
@@ -75,22 +80,30 @@ def stat_path(api: DockerApi, container: str, path: PurePosixPath) -> PathStat |
     return PathStat(
         size if isinstance(size, int) else 0,
         mode if isinstance(mode, int) else 0,
-        str(data.get("linkTarget") or ""),
     )
 
 
-def first_link(
-    api: DockerApi, container: str, path: PurePosixPath
-) -> tuple[PurePosixPath, PathStat] | None:
-    """The first symbolic link on the way to `path`, itself included."""
+class Reached(NamedTuple):
+    """Where a walk along a path ended."""
+
+    path: PurePosixPath
+    stat: PathStat | None
+    """None: there is nothing, or something that is no directory is in the way."""
+
+
+def walk(api: DockerApi, container: str, path: PurePosixPath) -> Reached:
+    """Go along a path without following links: to its end, a link, or where it breaks off."""
+    reached = Reached(path, None)
     for step in (*above(path), path):
-        found = stat_path(api, container, step)
-        if found is not None and found.is_link:
-            return step, found
-    return None
+        reached = Reached(step, stat_path(api, container, step))
+        if reached.stat is None or reached.stat.is_link:
+            return reached
+        if step != path and not reached.stat.is_dir:
+            return Reached(step, None)
+    return reached
 
 
-class _TooLarge(Exception):  # noqa: N818 - a way out, not an error
+class _TooLarge(Exception):
     """The fast way would carry too much."""
 
 
@@ -107,21 +120,32 @@ class Freezer:
 
     def copy(self, root: PurePosixPath) -> bool:
         """Copy one root the fast way; False when the careful way is needed."""
-        found = first_link(self._api, self._target.container, root)
-        if found is not None:
-            path, stat = found
-            self._tree.add(str(path), "link", mode=0o777, target=readable(stat.target))
-            return True
         if str(root).startswith(_MEMORY_ROOTS):
             return False
+        reached = walk(self._api, self._target.container, root)
+        if reached.stat is None:
+            return True
+        if reached.stat.is_link:
+            self._copy_link(reached.path)
+            return True
+        mark = self._tree.mark()
         try:
             with archive_of(self._api, self._target.container, root) as archive:
                 if archive is not None:
                     self._copy_archive(archive, root.parent)
         except (_TooLarge, tarfile.TarError):
             # A tar that breaks off is a file that changed while it was read.
+            self._tree.go_back(mark)
             return False
         return True
+
+    def _copy_link(self, path: PurePosixPath) -> None:
+        # The engine's stat resolves the target; its archive has it as it was written.
+        with archive_of(self._api, self._target.container, path) as archive:
+            member = archive.next() if archive is not None else None
+            if member is not None and member.issym():
+                target = readable(member.linkname)
+                self._tree.add(str(path), "link", mode=member.mode, target=target)
 
     def _copy_archive(self, archive: tarfile.TarFile, base: PurePosixPath) -> None:
         total = 0
@@ -165,19 +189,14 @@ class Freezer:
 
     def _list(self, side: str, root: PurePosixPath) -> dict[str, "_Listed"]:
         """List a root into the tree; the files to copy, by name under `/`."""
-        script = (
-            'cd -P "/proc/1/root$1" 2>/dev/null || exit 3\n'
-            r"exec find . -xdev -printf '%y %s %b %m\0%P\0%l\0'"
-        )
-        argv = ["/bin/sh", "-c", script, "sh", str(root)]
+        steps = [str(step) for step in (*above(root), root)]
+        argv = ["/bin/sh", "-c", _LIST, "sh", *steps]
         # A million names are refused by the cap on entries; this only bounds our memory.
         most = self._limits.max_files * 1000 + 1_000_000
-        _, output = run_plain(
-            self._api, side, argv, user="0:0", timeout_s=_LIST_S, max_bytes=most
-        )
+        _, output = run_plain(self._api, side, argv, user="0:0", timeout_s=_LIST_S, max_bytes=most)
         wanted: dict[str, _Listed] = {}
         for listed in sorted(_parse_listing(output.bytes_of("stdout"))):
-            if self._tree.full():
+            if self._tree.full(len(wanted)):
                 break
             path = root / readable(listed.name) if listed.name else root
             if listed.kind == "file":
@@ -235,11 +254,11 @@ _BLOCK_BYTES = 512
 
 
 def _parse_listing(data: bytes) -> Iterator[_Listed]:
-    """Entries of `find -printf '%y %s %b %m\\0%P\\0%l\\0'`; a cut last one is dropped."""
+    r"""Entries of `find -printf '%y %s %b %m\0%P\0%l\0'`; a cut last one is dropped."""
     fields = data.decode("utf-8", "surrogateescape").split("\0")
     for facts, name, target in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
         parts = facts.split(" ")
-        if len(parts) != 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):  # noqa: PLR2004
+        if len(parts) != 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):
             continue
         size = int(parts[1])
         real = min(size, int(parts[2]) * _BLOCK_BYTES)
@@ -276,7 +295,7 @@ class _Reader:
 
 
 @contextmanager
-def _tar_stream(chunks: Iterator[bytes]) -> Iterator[tarfile.TarFile]:
+def _tar_stream(chunks: Iterator[bytes]) -> Generator[tarfile.TarFile, None, None]:
     reader = cast("IO[bytes]", _Reader(chunks))
     with tarfile.open(fileobj=reader, mode="r|", encoding="utf-8") as archive:
         yield archive
@@ -285,7 +304,7 @@ def _tar_stream(chunks: Iterator[bytes]) -> Iterator[tarfile.TarFile]:
 @contextmanager
 def archive_of(
     api: DockerApi, container: str, path: PurePosixPath
-) -> Iterator[tarfile.TarFile | None]:
+) -> Generator[tarfile.TarFile | None, None, None]:
     """The engine's archive of a path, as it comes; None when there is no such path."""
     url = _archive_url(api, container)
     answer = api.get(url, params={"path": str(path)}, timeout=_COPY_S, stream=True)
@@ -304,7 +323,7 @@ def archive_of(
 @contextmanager
 def _exec_archive(
     api: DockerApi, container: str, command: str, stdin: bytes
-) -> Iterator[tarfile.TarFile]:
+) -> Generator[tarfile.TarFile, None, None]:
     """The tar that a command in a sidecar writes, as it comes."""
     made = api.exec_create(container, ["/bin/sh", "-c", command], stdin=True, user="0:0")
     connection = Connection(api.exec_start(text_of(made.get("Id")), socket=True))

@@ -4,17 +4,27 @@ Only directories and regular files are ever made on the host, always new ones, s
 lead out of the target. Must not know where the files come from.
 """
 
+import errno
 import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, NamedTuple
 
+from uniclaw.errors import StoreError
 from uniclaw.ports import FreezeLimits
 from uniclaw.records import Entry, Manifest
 
 _CHUNK_BYTES = 1 << 17
 Kind = Literal["file", "dir", "link", "other"]
+
+
+class Mark(NamedTuple):
+    """How far a tree was."""
+
+    entries: int
+    copied_bytes: int
+    truncated: bool
 
 
 class FrozenTree:
@@ -27,12 +37,27 @@ class FrozenTree:
         self._copied_bytes = 0
         self.truncated = False
 
-    def full(self) -> bool:
-        """Whether no more entries are listed; the manifest then says `truncated`."""
-        if len(self._entries) >= self._limits.max_files:
+    def full(self, planned: int = 0) -> bool:
+        """Whether no more entries are listed; the manifest then says `truncated`.
+
+        `planned` entries are to be added later and count as well.
+        """
+        if len(self._entries) + planned >= self._limits.max_files:
             self.truncated = True
             return True
         return False
+
+    def mark(self) -> "Mark":
+        """A point to go back to."""
+        return Mark(len(self._entries), self._copied_bytes, self.truncated)
+
+    def go_back(self, mark: "Mark") -> None:
+        """Forget what was added since, here and on the host."""
+        while len(self._entries) > mark.entries:
+            path, entry = self._entries.popitem()
+            if entry.kind == "file" and entry.skipped is None:
+                self._host(path).unlink()
+        self._copied_bytes, self.truncated = mark.copied_bytes, mark.truncated
 
     def refusal(self, real_bytes: int, apparent_bytes: int) -> str | None:
         """Why a file of that size is not copied; None when it is.
@@ -51,7 +76,7 @@ class FrozenTree:
         self._copied_bytes += real_bytes
         return None
 
-    def add(  # noqa: PLR0913 - the fields of an entry
+    def add(
         self,
         path: str,
         kind: Kind,
@@ -66,16 +91,16 @@ class FrozenTree:
             try:
                 self._host(path).mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                skipped = f"cannot be kept here: {error.strerror}"
-        self._put(
-            Entry(path=path, kind=kind, size=size, mode=mode, target=target, skipped=skipped)
-        )
+                skipped = _unkept(error)
+        self._put(Entry(path=path, kind=kind, size=size, mode=mode, target=target, skipped=skipped))
 
     def add_file(self, path: str, data: IO[bytes], *, mode: int, size: int) -> None:
         """Copy a regular file; what the host cannot hold is listed as skipped."""
         if path in self._entries:
             skipped = "another name reads the same after decoding"
-            self._put(Entry(path=f"{path}\ufffd", kind="file", mode=mode, size=size, skipped=skipped))
+            self._put(
+                Entry(path=f"{path}\ufffd", kind="file", mode=mode, size=size, skipped=skipped)
+            )
             return
         digest = hashlib.sha256()
         written = 0
@@ -90,12 +115,9 @@ class FrozenTree:
                 out.truncate(written)
                 os.fchmod(out.fileno(), 0o755 if mode & 0o100 else 0o644)
         except OSError as error:
-            skipped = f"cannot be kept here: {error.strerror}"
-            self._put(Entry(path=path, kind="file", mode=mode, size=size, skipped=skipped))
+            self.add(path, "file", mode=mode, size=size, skipped=_unkept(error))
             return
-        self._put(
-            Entry(path=path, kind="file", mode=mode, size=written, sha256=digest.hexdigest())
-        )
+        self._put(Entry(path=path, kind="file", mode=mode, size=written, sha256=digest.hexdigest()))
 
     def copy_again(self, path: str, original: str, *, mode: int) -> None:
         """A hard link to a file that was copied before: a regular file of its own."""
@@ -128,10 +150,22 @@ class FrozenTree:
         return Manifest(entries=tuple(ordered), truncated=self.truncated)
 
     def _put(self, entry: Entry) -> None:
-        self._entries[entry.path] = entry
+        self._entries[entry.path] = entry.model_copy(update={"mode": entry.mode & 0o7777})
 
     def _host(self, path: str) -> Path:
         return self._into / path.lstrip("/")
+
+
+_NAME_FAULTS = frozenset(
+    {errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ}
+)
+
+
+def _unkept(error: OSError) -> str:
+    """Why one entry cannot be kept here; trouble of the whole disk is an error instead."""
+    if error.errno not in _NAME_FAULTS:
+        raise StoreError(f"cannot write evidence: {error}") from error
+    return f"cannot be kept here: {error.strerror}"
 
 
 def _write_sparsely(out: IO[bytes], chunk: bytes) -> None:

@@ -62,11 +62,7 @@ def debian_sources(mirror: str, security: str) -> str:
 def gather(root: Path = Path("/"), environ: Mapping[str, str] = os.environ) -> HostSettings:
     """Read the settings of the host under `root`."""
     files: dict[str, bytes] = {}
-    variables = {
-        key: value
-        for key, value in environ.items()
-        if key.lower() in _PROXIES and value
-    }
+    variables = {key: value for key, value in environ.items() if key.lower() in _PROXIES and value}
     apt = list(_apt_settings(root))
     bundle = ca_bundle(root)
     if bundle:

@@ -7,7 +7,7 @@ parent and commits it: host settings are mounted in memory and never committed.
 
 import fcntl
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from uniclaw.environments.bootstrap import BOOTSTRAP_VERSION, Progress, import_b
 from uniclaw.environments.build import build_image, run_self_test
 from uniclaw.environments.engine import cache_dir, connect
 from uniclaw.environments.host_settings import DEBIAN_SUITE
+from uniclaw.environments.layers import layer_chain, split
 from uniclaw.environments.recipe import BOOTSTRAP, Recipe, check_name, load_recipe
 from uniclaw.environments.wire import DockerApi, mapping_of
 from uniclaw.errors import EngineError, UserError
@@ -78,7 +79,8 @@ class Images:
             digest = hashlib.sha256(
                 f"{BUILDER_VERSION}\0{reference.tag}\0{recipe.sha256}".encode()
             ).hexdigest()
-            reference = ImageRef(recipe.name, f"uniclaw/{recipe.name}", digest[:_HASH_DIGITS])
+            repository = f"uniclaw/{recipe.name}".replace("+", ".")
+            reference = ImageRef(recipe.name, repository, digest[:_HASH_DIGITS])
         return reference
 
     def is_built(self, name: str) -> bool:
@@ -142,6 +144,10 @@ class Images:
         known = self._chains.get(name)
         if known is not None:
             return known
+        environment, layer = split(name)
+        if layer is not None:
+            layers = layer_chain(environment, layer, self.assets)
+            return self._chains.setdefault(name, (*self._chain(environment), *layers))
         chain: list[Recipe] = []
         current = name
         while current != BOOTSTRAP:
@@ -163,7 +169,9 @@ def _bare() -> ImageRef:
 
 
 @contextmanager
-def _one_builder(reference: ImageRef, progress: Callable[[str], None]) -> Iterator[None]:
+def _one_builder(
+    reference: ImageRef, progress: Callable[[str], None]
+) -> Generator[None, None, None]:
     """Hold the lock file of an image, so that two builders do not do the same work."""
     locks = cache_dir() / "locks"
     locks.mkdir(exist_ok=True)

@@ -82,5 +82,8 @@ def certainly_dead(owner: Owner, here: Owner) -> bool:
 
 
 def labels_for(run: str, extra: Mapping[str, str]) -> dict[str, str]:
-    """All labels of a new object."""
-    return {**extra, MARK: "1", RUN: run, OWNER: str(this_owner())}
+    """All labels of a new object.
+
+    A container inherits its image's labels, so the image's `KEEP` is taken back here.
+    """
+    return {**extra, MARK: "1", KEEP: "0", RUN: run, OWNER: str(this_owner())}

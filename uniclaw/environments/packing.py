@@ -8,6 +8,7 @@ import stat
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -44,9 +45,12 @@ class Packer:
 
     def __init__(self, uid: int) -> None:
         self._uid = uid
-        # Closed by whoever sends it; small ones never touch the disk.
+        self._now = int(datetime.now(UTC).timestamp())
+        # Both are closed later: the tar by `finish`, the file by whoever sends it.
         self.file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115
-        self._tar = tarfile.open(fileobj=self.file, mode="w", format=tarfile.PAX_FORMAT)
+        self._tar = tarfile.open(  # noqa: SIM115
+            fileobj=self.file, mode="w", format=tarfile.PAX_FORMAT
+        )
 
     def add_directories(self, paths: Iterable[PurePosixPath]) -> None:
         """Directories, made or taken over."""
@@ -82,6 +86,7 @@ class Packer:
         member = tarfile.TarInfo(str(path).lstrip("/"))
         member.type, member.mode = kind, mode
         member.uid = member.gid = self._uid
+        member.mtime = self._now
         return member
 
 

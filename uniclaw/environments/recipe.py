@@ -202,13 +202,11 @@ def _copy(words: tuple[str, ...], line: int, file: Path) -> Step:
                 f"line {line}: COPY knows `--chown=UID:GID` only", file=file, value=words[0]
             )
         owner, words = value, words[1:]
-    if len(words) < 2:  # noqa: PLR2004 - a source and a target
+    if len(words) < 2:
         raise UserError(f"line {line}: COPY needs a source and a target", file=file, value=words)
     for source in words[:-1]:
         if source.startswith("/") or ".." in Path(source).parts:
-            raise UserError(
-                f"line {line}: COPY stays inside the recipe", file=file, value=source
-            )
+            raise UserError(f"line {line}: COPY stays inside the recipe", file=file, value=source)
     return Step(word="COPY", arguments=words, owner=owner, line=line)
 
 

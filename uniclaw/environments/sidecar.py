@@ -6,7 +6,7 @@ capabilities of its job. It works on a paused container, and where an exec canno
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -31,7 +31,9 @@ class Target(NamedTuple):
 
 
 @contextmanager
-def beside(api: DockerApi, target: Target, capabilities: Sequence[str]) -> Iterator[str]:
+def beside(
+    api: DockerApi, target: Target, capabilities: Sequence[str]
+) -> Generator[str, None, None]:
     """A running sidecar; removed at the end."""
     made = api.create_container(
         target.image,

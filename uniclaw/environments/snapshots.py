@@ -4,7 +4,6 @@ A commit writes holes of sparse files as zeros and cannot be cancelled, so what 
 refused before. Must not know episodes.
 """
 
-import re
 import secrets
 
 from docker.errors import APIError, ImageNotFound
@@ -12,33 +11,17 @@ from docker.errors import APIError, ImageNotFound
 from uniclaw.environments import sidecar
 from uniclaw.environments.docker_exec import run_plain
 from uniclaw.environments.labels import SNAPSHOT
-from uniclaw.environments.wire import DockerApi, text_of
+from uniclaw.environments.snapshot_tags import MAX_BYTES, check_tag
+from uniclaw.environments.wire import DockerApi
 from uniclaw.errors import EngineError, UserError
 
 REPOSITORY = "uniclaw/snapshot"
-MAX_BYTES = 4_000_000_000
-"""Largest snapshot, holes of sparse files counted in full."""
-
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,80}\Z")
 _MEASURE_S = 300.0
-_MEASURE = (
+HOLES = (
     "find /proc/1/root/ -xdev -type f -printf '%s %b %i\\n' |"
     " awk '{ hole = $1 - 512 * $2; if (hole > 0) holes += hole } END { printf \"%.0f\", holes }'"
 )
 """Bytes in holes, over all files; an image's own files have none."""
-
-
-def check_tag(tag: str) -> str:
-    """A tag that can name a snapshot.
-
-    Raises:
-        UserError: it cannot.
-    """
-    if not _TAG.match(tag):
-        raise UserError(
-            "a snapshot's tag is letters, digits, `.`, `_`, `-`", field="tag", value=tag
-        )
-    return tag
 
 
 def commit(api: DockerApi, target: sidecar.Target, tag: str) -> str:
@@ -57,15 +40,24 @@ def commit(api: DockerApi, target: sidecar.Target, tag: str) -> str:
 
 
 def measure(api: DockerApi, target: sidecar.Target) -> int:
-    """What a commit would write: the changed layer's real size and all holes."""
-    found = api.inspect_container(target.container, size=True).get("SizeRw")
+    """What a commit would write.
+
+    The classic storage drivers count a changed layer by apparent sizes, which is that. The
+    containerd store counts blocks, so there the holes are added.
+    """
+    filters = {"id": target.container}
+    rows = api.containers(all=True, size=True, filters=filters)
+    found = rows[0].get("SizeRw") if rows else None
+    size = found if isinstance(found, int) else 0
+    if "io.containerd" not in str(api.info().get("DriverStatus")):
+        return size
     with sidecar.beside(api, target, sidecar.READER) as side:
-        argv = ["/bin/sh", "-c", _MEASURE]
+        argv = ["/bin/sh", "-c", HOLES]
         code, output = run_plain(api, side, argv, user="0:0", timeout_s=_MEASURE_S)
     text = output.bytes_of("stdout").decode("ascii", "replace")
     if code != 0 or not text.isdecimal():
         raise EngineError(f"cannot measure a container before its snapshot: {text!r}")
-    return int(text) + (found if isinstance(found, int) else 0)
+    return int(text) + size
 
 
 def remove(api: DockerApi, snapshot: str) -> None:
@@ -78,4 +70,3 @@ def remove(api: DockerApi, snapshot: str) -> None:
         return
     except APIError as error:
         raise EngineError(f"cannot remove {snapshot}: {error}") from error
-    text_of(snapshot)

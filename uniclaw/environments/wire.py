@@ -21,6 +21,7 @@ Json = Mapping[str, JsonValue]
 _FRAME_HEADER = struct.Struct(">BxxxL")
 _STDERR = 2
 _RECV_BYTES = 1 << 16
+_FIRST_IDLE_S, _LAST_IDLE_S = 0.05, 0.5
 
 
 class DockerApi(Protocol):
@@ -53,7 +54,7 @@ class DockerApi(Protocol):
         """Build a HostConfig."""
         ...
 
-    def create_container(  # noqa: PLR0913 - the SDK's own signature
+    def create_container(
         self,
         image: str,
         command: Sequence[str] | None = None,
@@ -87,8 +88,24 @@ class DockerApi(Protocol):
         """Remove."""
         ...
 
-    def containers(self, *, all: bool, filters: Mapping[str, object]) -> Sequence[Json]:
+    def containers(
+        self, *, all: bool, filters: Mapping[str, object], size: bool = False
+    ) -> Sequence[Json]:
         """List."""
+        ...
+
+    def kill(self, container: str) -> None:
+        """Send SIGKILL to its init."""
+        ...
+
+    def create_network(
+        self, name: str, *, labels: Mapping[str, str], internal: bool = False
+    ) -> Json:
+        """Create."""
+        ...
+
+    def create_volume(self, name: str, *, labels: Mapping[str, str]) -> Json:
+        """Create."""
         ...
 
     def networks(self, *, filters: Mapping[str, object]) -> Sequence[Json]:
@@ -176,9 +193,7 @@ class DockerApi(Protocol):
         """Pull, progress as JSON lines."""
         ...
 
-    def import_image(
-        self, src: str, *, repository: str, tag: str, changes: Sequence[str]
-    ) -> str:
+    def import_image(self, src: str, *, repository: str, tag: str, changes: Sequence[str]) -> str:
         """Make an image of a tar file."""
         ...
 
@@ -186,9 +201,7 @@ class DockerApi(Protocol):
         """`requests.Session.head`."""
         ...
 
-    def get(
-        self, url: str, *, params: Mapping[str, str], timeout: float, stream: bool
-    ) -> "Answer":
+    def get(self, url: str, *, params: Mapping[str, str], timeout: float, stream: bool) -> "Answer":
         """`requests.Session.get`."""
         ...
 
@@ -274,12 +287,13 @@ class Connection:
         """The other side ended the stream."""
 
     def receive(
-        self, stdin: bytes = b"", *, deadline: float, idle_s: float = 0.25
+        self, stdin: bytes = b"", *, deadline: float, idle_s: float | None = None
     ) -> Iterator[bytes]:
         """Send `stdin` and yield what comes, until the end of the stream or the deadline.
 
         `deadline` is in `time.monotonic()`. An empty piece means that nothing came for
-        `idle_s`. Afterwards `at_end` says which end it was.
+        `idle_s` (growing from a twentieth to half a second if None). Afterwards `at_end`
+        says which end it was.
         """
         if self._early:
             yield self._early
@@ -287,12 +301,13 @@ class Connection:
         pending = memoryview(stdin)
         if not pending:
             self._end_input()
+        wait_s = idle_s or _FIRST_IDLE_S
         while not self.at_end:
             left = deadline - time.monotonic()
             if left <= 0:
                 return
             readable, writable, _ = select.select(
-                [self._socket], [self._socket] if pending else [], [], min(left, idle_s)
+                [self._socket], [self._socket] if pending else [], [], min(left, wait_s)
             )
             if writable:
                 pending = self._send(pending)
@@ -302,6 +317,7 @@ class Connection:
                     yield data
             elif not writable:
                 yield b""
+                wait_s = idle_s or min(wait_s * 2, _LAST_IDLE_S)
 
     def pump(
         self,
@@ -310,7 +326,7 @@ class Connection:
         on_idle: Callable[[], bool],
         *,
         deadline: float,
-        idle_s: float = 0.25,
+        idle_s: float | None = None,
     ) -> Literal["eof", "deadline", "idle"]:
         """Receive until the end of the stream, the deadline, or `on_idle` says stop."""
         for data in self.receive(stdin, deadline=deadline, idle_s=idle_s):

@@ -187,10 +187,16 @@ async def supervise(seat: Seat, state: SuperviseInput) -> Go:
         files.save(ref, verdict)
     verdict = files.load(ref, Verdict)
     if verdict.score is None:
-        return ended(Outcome.JUDGE_ERROR, verdict.reason)
+        return ended(_undecided(verdict), verdict.reason)
     if verdict.decision is Decision.CONTINUE:
         return _go("relay", verdict_ref=ref, visit=0)
     return ended(*outcome_of(seat, verdict, turns))
+
+
+def _undecided(verdict: Verdict) -> Outcome:
+    """Whose fault it is that there is no score: the judge's where a judge line has no value."""
+    judged = any(line.result.value is None and line.decided_by != "code" for line in verdict.lines)
+    return Outcome.JUDGE_ERROR if judged else Outcome.INFRA_ERROR
 
 
 def outcome_of(seat: Seat, verdict: Verdict, turns: tuple[Turn, ...]) -> tuple[Outcome, str | None]:

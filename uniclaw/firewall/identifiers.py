@@ -42,7 +42,7 @@ def identifiers(folded: str) -> Iterator[Mention]:
     """Tokens that name one thing: codes, mails, addresses, versions, snake_case names."""
     for match in _ID.finditer(folded):
         text = match.group().rstrip(".:/-")
-        if len(compact(text)) >= 3 and not _PLAIN_WORD.fullmatch(text):
+        if len(compact(text)) >= 3 and not _PLAIN_WORD.fullmatch(compact(text)):
             yield Mention("identifier", text, match.start(), match.end(), (compact(text),))
 
 

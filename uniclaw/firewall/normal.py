@@ -51,7 +51,7 @@ def _twins() -> dict[int, str]:
         for twin in twins:
             plain = twin["c"]
             if len(plain) == 1 and plain.isascii() and plain.isalnum():
-                table[ord(char)] = plain.lower()
+                table[ord(char)] = plain
                 break
     table.update({ord(char): plain for char, plain in _ROMAN_TWINS.items()})
     return table
@@ -90,7 +90,7 @@ def fold(text: str) -> str:
     """The form in which texts are compared."""
     if text.isascii():
         return _SPACE.sub(" ", visible_only(text.lower()))
-    flat = shown(text).casefold().translate(_table())
+    flat = shown(text).translate(_twins()).casefold().translate(_table())
     return _SPACE.sub(" ", flat)
 
 

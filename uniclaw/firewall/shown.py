@@ -17,7 +17,10 @@ from uniclaw.firewall.normal import fold, is_cjk, squeeze
 from uniclaw.firewall.terms import tokens
 
 _SMALL = 60_000
+_FIGURE = re.compile(r"\d+(?:[,'_]\d{3})*(?:\.\d+)?")
+_WORD = re.compile(r"[a-z0-9]+")
 _COUNTED = 400_000
+_PLACES = 300
 
 
 def number_pattern(form: str) -> re.Pattern[str]:
@@ -30,6 +33,13 @@ def number_pattern(form: str) -> re.Pattern[str]:
     body = "[,'_ .]?".join(groups)
     body += rf"[.,]{part}0*" if part else r"(?:[.,]0+)?"
     return re.compile(rf"(?<!\d)(?<!\d[.,])0*{body}(?![.,]?\d)")
+
+
+def _plain_figure(text: str) -> str:
+    """A figure without separators, leading zeros and trailing decimal zeros."""
+    whole, _, part = re.sub(r"[,'_]", "", text).partition(".")
+    part = part.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
 
 
 class Shown:
@@ -48,6 +58,18 @@ class Shown:
     def squeezed(self) -> str:
         """Letters and digits only."""
         return squeeze(self.folded)
+
+    @cached_property
+    def _figures(self) -> frozenset[str]:
+        return frozenset(_plain_figure(text) for text in _FIGURE.findall(self.folded))
+
+    @cached_property
+    def _wordset(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(self.folded))
+
+    def prepare(self) -> None:
+        """Compute what later questions need, once."""
+        _ = (self._figures, self._wordset, self._joined, self.squeezed, self._moments)
 
     @cached_property
     def _joined(self) -> str:
@@ -86,22 +108,35 @@ class Shown:
 
     def number(self, form: str) -> bool:
         """Whether a number stands there in any format, as a percentage, or can be counted."""
-        if form in self._said or form in self._counts:
+        bare = form.lstrip("-")
+        if bare in self._figures or bare in self._counts or form in self._said:
             return True
-        if number_pattern(form).search(self.folded):
+        if len(self.folded) <= _SMALL and number_pattern(form).search(self.folded):
             return True
-        whole, _, part = form.partition(".")
+        whole, _, part = bare.partition(".")
         if whole == "0" and 2 <= len(part) <= 4:
-            percent = f"{int(part[:2])}{'.' + part[2:] if part[2:] else ''}"
-            return re.search(rf"(?<![\d.]){re.escape(percent)}\s*(?:%|percent)", self.folded) is not None
+            percent = _plain_figure(f"{part[:2]}.{part[2:]}")
+            pattern = rf"(?<![\d.]){re.escape(percent)}\s*(?:%|percent)"
+            return percent in self._figures and bool(re.search(pattern, self.folded))
         return False
 
     def number_near(self, form: str, words: Sequence[str], reach: int = 120) -> bool:
         """Whether a number stands there close to one of some words."""
-        for match in number_pattern(form).finditer(self.folded):
-            near = self.folded[max(0, match.start() - reach) : match.end() + reach]
-            if any(word in near for word in words):
-                return True
+        text = self.folded
+        whole, _, part = form.partition(".")
+        for written in {form, f"{int(whole or 0):,}{'.' + part if part else ''}"}:
+            at = text.find(written)
+            for _ in range(_PLACES):
+                if at < 0:
+                    break
+                end = at + len(written)
+                apart = not text[at - 1 : at].isdigit() and not text[end : end + 1].isdigit()
+                near = text[max(0, at - reach) : end + reach]
+                if apart and any(word in near for word in words):
+                    return True
+                at = text.find(written, end)
+            if at >= 0:  # so frequent that its places say nothing
+                return any(word in text for word in words)
         return False
 
     def moment(self, form: str) -> bool:
@@ -112,7 +147,9 @@ class Shown:
         """Whether a word stands there (Chinese: as a part of the text)."""
         if is_cjk(word[0]):
             return word in self.folded
-        return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", self.folded) is not None
+        if word.isalnum():
+            return word in self._wordset
+        return f" {word} " in self._joined
 
     def term(self, word: str) -> bool:
         """Whether a word's beginning stands there, so that inflected forms count."""

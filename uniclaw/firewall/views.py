@@ -35,26 +35,30 @@ _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Za-z2-7]{8,}={0,6}(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?:(?:0x|\\x|%|#)?[0-9a-fA-F]{2}[\s,:-]*){3,}")
 _CODES = re.compile(r"(?<!\d)(?:\d{2,3}[\s,;.-]+){2,}\d{2,3}(?!\d)")
 _BITS = re.compile(r"(?:[01]{7,8}[\s,.-]*){2,}")
-_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|&#x?[0-9a-fA-F]+;|%[0-9a-fA-F]{2}|U\+[0-9A-F]{4,5})")
+_ESCAPES = re.compile(
+    r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|&#x?[0-9a-fA-F]+;|%[0-9a-fA-F]{2}|U\+[0-9A-F]{4,5})"
+)
 _MORSE = re.compile(r"(?:[.\-·−–]{1,5}[ /|]+){3,}[.\-·−–]{1,5}")
 _SINGLES = re.compile(
-    r"(?<![a-z0-9])[\"']?(?:[a-z0-9][\"']?(?:[\s,.\-_/|*+~·:;>]|and )+[\"']?){2,}[a-z0-9](?![a-z0-9])"
+    r"(?<![a-z0-9])[\"']?(?:[a-z0-9][\"']?(?:[\s,.\-_/|*+~·:;>]|and )+[\"']?){2,}"
+    r"[a-z0-9](?![a-z0-9])"
 )
-_SINGLES_ZH = re.compile(r"(?<![\u3400-\u9fff])(?:[\u3400-\u9fff][\s,.\-_/|*+~·]+){2,}[\u3400-\u9fff]")
-_MORSE_CODE: Final = {
-    code: char
-    for char, code in zip(
-        string.ascii_lowercase + string.digits,
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...-"
-        " .-- -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----.".split(" "),
-        strict=True,
-    )
-}
-_NATO: Final = dict.fromkeys(
+_SINGLES_ZH = re.compile(
+    r"(?<![\u3400-\u9fff])(?:[\u3400-\u9fff][\s,.\-_/|*+~·]+){2,}[\u3400-\u9fff]"
+)
+_MORSE_SIGNS: Final = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .--"
+    " -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----."
+)
+_MORSE_CODE: Final[dict[str, str]] = dict(
+    zip(_MORSE_SIGNS.split(), string.ascii_lowercase + string.digits, strict=True)
+)
+_NATO_WORDS: Final = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike"
     " november oscar papa quebec romeo sierra tango uniform victor whiskey whisky xray x-ray yankee"
-    " zulu".split(" ")
+    " zulu"
 )
+_NATO: Final = frozenset(_NATO_WORDS.split())
 _SYMBOLS: Final = {
     "dash": "-", "hyphen": "-", "minus": "-", "underscore": "_", "dot": ".", "point": ".",
     "slash": "/", "colon": ":", "comma": ",", "space": " ", "横杠": "-", "下划线": "_", "斜杠": "/",
@@ -77,9 +81,10 @@ def views(message: str, *, deep: bool = True) -> Iterator[View]:
         yield View(name, fold(text), "decoded")
         if deep:
             yield from (
-                v._replace(name=f"{name}+{v.name}") for v in views(text, deep=False)
-                if v.kind != "initials"
-            )  # fmt: skip
+                view._replace(name=f"{name}+{view.name}")
+                for view in views(text, deep=False)
+                if view.kind != "initials" and view.name not in ("shifted", "atbash")
+            )
     yield from _turned(folded)
     yield from _joined(folded)
     yield from _initials(case)
@@ -95,7 +100,8 @@ def _printable(data: bytes) -> str | None:
         except UnicodeDecodeError:
             continue
         good = sum(
-            c.isalnum() and (c.isascii() or is_cjk(c)) or c in " .,:;!?()[]{}'\"/_%$+-=\n\t，。：；"
+            (c.isalnum() and (c.isascii() or is_cjk(c)))
+            or c in " .,:;!?()[]{}'\"/_%$+-=\n\t，。：；、！？“”（）《》·"
             for c in text
         )
         if len(text) >= 2 and good >= 0.95 * len(text):
@@ -194,10 +200,8 @@ def _turned(folded: str) -> Iterator[View]:
     yield View("rot13", codecs.encode(folded, "rot13"), "text")
     yield View("atbash", folded.translate(_ATBASH), "text")
     joined = " ".join(unknown)
-    for shift in range(1, 26):
-        if shift != 13:
-            table = str.maketrans(_LETTERS, _LETTERS[shift:] + _LETTERS[:shift])
-            yield View(f"shift {shift}", joined.translate(table), "text")
+    tables = (str.maketrans(_LETTERS, _LETTERS[n:] + _LETTERS[:n]) for n in range(1, 26))
+    yield View("shifted", "\n".join(joined.translate(table) for table in tables), "text")
     if re.search(r"[a-z][013457@$!|]|[013457@$!|][a-z]", folded):
         yield View("leet", folded.translate(_LEET), "text")
 
@@ -208,6 +212,10 @@ def _joined(folded: str) -> Iterator[View]:
         for pattern in (_SINGLES, _SINGLES_ZH):
             runs = [re.sub(r"\band\b|[\W_]+", "", m.group()) for m in pattern.finditer(text)]
             yield from (View(name, run, "squeezed") for run in runs if len(run) >= 3)
+            for match in pattern.finditer(text):
+                kept = re.sub(r"(?<=\w)[\s,\-_/|*+~·:;>\"']+|\band\b", "", match.group())
+                if any(map(str.isdigit, kept)):
+                    yield View(name, re.sub(r"\s*\.\s*", ".", kept), "decoded")
             if len(runs) > 1:
                 yield View(name, "".join(runs), "squeezed")
     if spoken != folded:

@@ -46,7 +46,7 @@ def audit_rubric(loaded: LoadedRubric, *, file: Path) -> None:
         UserError: names file, field, value and what was expected.
     """
     rubric = loaded.rubric
-    _audit_references(loaded, file)
+    _audit_listed(loaded, file)
     if rubric.threshold > rubric.weights_sum + _EPSILON:
         raise UserError(
             f"no attempt can reach it: the weights sum to {rubric.weights_sum:g}",
@@ -68,18 +68,22 @@ def audit_rubric(loaded: LoadedRubric, *, file: Path) -> None:
             field=f"caps[{index}].when",
             described=bool(cap.description),
         )
+    _audit_bytes(loaded)
 
 
-def _audit_references(loaded: LoadedRubric, file: Path) -> None:
+def _audit_listed(loaded: LoadedRubric, file: Path) -> None:
     references = References.of(loaded)
     for index, relative in enumerate(loaded.rubric.references):
         try:
             references.locate(relative)
         except UserError as error:
-            raise error.__class__(
-                error.problem, file=file, field=f"references[{index}]", value=relative
-            ) from error
-    for relative, path in references.files(loaded.rubric).items():
+            field = f"references[{index}]"
+            raise UserError(error.problem, file=file, field=field, value=relative) from error
+
+
+def _audit_bytes(loaded: LoadedRubric) -> None:
+    """No reference file is a stand-in for content that was not fetched."""
+    for relative, path in References.of(loaded).files(loaded.rubric).items():
         with path.open("rb") as stream:
             if stream.read(len(LFS_MAGIC)) == LFS_MAGIC:
                 raise UserError(

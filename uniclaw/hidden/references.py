@@ -6,6 +6,7 @@ reference root first and then beside the rubric, so that an overlay may bring fi
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, NoReturn, cast
@@ -50,10 +51,15 @@ def _step(member: Member, segment: str, key: str) -> Iterator[Member]:
     here = f"{member.pointer}/{segment}"
     if isinstance(value, dict) and key in value:
         yield Member(here, True, value[key])
-    elif isinstance(value, list) and key.isascii() and key.isdigit() and int(key[:9]) < len(value):
-        yield Member(here, True, value[int(key[:9])])
+    elif isinstance(value, list) and (index := _index(key)) is not None and index < len(value):
+        yield Member(here, True, value[index])
     else:
         yield Member(here, False, None)
+
+
+def _index(key: str) -> int | None:
+    """A list index as pointers write it: no sign, no leading zero."""
+    return int(key) if re.fullmatch(r"0|[1-9][0-9]{0,8}", key) else None
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -84,7 +84,11 @@ class FileCheck(_Check):
 
 
 class JsonCheck(_Check):
-    """A JSON file parses and every assertion holds; value is the share that holds."""
+    """A JSON file parses and every assertion holds.
+
+    `path` may be a glob here and in the other content checks: the best of the files counts
+    (for a text from which something must be absent, the worst).
+    """
 
     kind: Literal["json"] = "json"
     path: str
@@ -166,8 +170,8 @@ class ImageCheck(_Check):
 class CommandCheck(_Check):
     """Two phases: run code of the agent's without references, then compare what it produced.
 
-    Phase 1 runs `run` under `sh -c` in a clean grader environment that holds a copy of the
-    artifacts (at their own paths) and of `files`, no references, no network. Its stdout,
+    Phase 1 runs `run` under `sh -c`, in the workspace of a clean environment that holds a copy of
+    the artifacts (at their own paths) and of `files`, no references, no network. Its stdout,
     stderr and exit code become `command/<line>/stdout`, `.../stderr`, `.../exit_code`, and
     the files named by `keep` are copied beside them. Phase 2 applies `then`, whose relative
     paths start at that directory.
@@ -198,7 +202,10 @@ class PythonCheck(_Check):
 
 
 class StateCheck(_Check):
-    """What a probe or a service's audit log says, as a JSON document or text."""
+    """What a probe or a service's audit log says, as a JSON document or text.
+
+    The audit log of a service reaches the evidence as the probe result `service:<name>`.
+    """
 
     kind: Literal["state"] = "state"
     probe: str | None = None

@@ -159,7 +159,7 @@ def request_body(
     """The JSON body of `POST /chat/completions`."""
     body: Json = {
         "model": model,
-        "messages": [m for message in request.messages for m in _messages(message)],
+        "messages": _messages(request.messages),
         limit_field: request.max_output_tokens,
         "stream": stream,
     }
@@ -209,16 +209,30 @@ def is_strict(schema: JsonValue | Mapping[str, JsonValue]) -> bool:
     return all(is_strict(part) for part in schema.values())
 
 
-def _messages(message: Message) -> list[Json]:
+def _messages(messages: Sequence[Message]) -> list[Json]:
+    """Messages on the wire.
+
+    This API takes no images in a tool result: they follow, as the user's, after the last
+    result of the turn.
+    """
+    sent: list[Json] = []
+    images: list[ImagePart] = []
+    for message in messages:
+        if message.role == "tool":
+            images.extend(p for p in message.parts if isinstance(p, ImagePart))
+        elif images:
+            sent.append({"role": "user", "content": _parts(images)})
+            images.clear()
+        sent.append(_message(message))
+    if images:
+        sent.append({"role": "user", "content": _parts(images)})
+    return sent
+
+
+def _message(message: Message) -> Json:
     if message.role == "tool":
-        images = tuple(p for p in message.parts if isinstance(p, ImagePart))
-        result: Json = {
-            "role": "tool",
-            "tool_call_id": message.tool_call_id or "",
-            "content": message.text,
-        }
-        # this API takes no images in a tool result: they follow as the user's
-        return [result, {"role": "user", "content": _parts(images)}] if images else [result]
+        call_id = message.tool_call_id or ""
+        return {"role": "tool", "tool_call_id": call_id, "content": message.text}
     body: Json = {"role": message.role}
     if any(isinstance(p, ImagePart) for p in message.parts):
         body["content"] = _parts(message.parts)
@@ -238,7 +252,7 @@ def _messages(message: Message) -> list[Json]:
             }
             for call in message.tool_calls
         ]
-    return [body]
+    return body
 
 
 def _parts(parts: Sequence[TextPart | ImagePart]) -> list[Json]:

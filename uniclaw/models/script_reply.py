@@ -27,6 +27,8 @@ class Reply(NamedTuple):
     error: ScriptedError | None = None
     chunk_chars: int = 40
     chunk_delay_s: float = 0.0
+    is_json: bool = False
+    """`text` is a JSON answer: on the wire the arguments of the tool that was forced, if any."""
 
 
 # --- reading a request -------------------------------------------------------------------
@@ -217,6 +219,7 @@ def _reply(reply: ScriptedReply, request: ChatRequest, values: Mapping[str, obje
         usage=reply.usage or _estimate(request, spoken),
         chunk_chars=reply.chunk_chars,
         chunk_delay_s=reply.chunk_delay_s,
+        is_json=reply.json_ is not None,
     )
 
 

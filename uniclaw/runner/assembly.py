@@ -18,6 +18,7 @@ from uniclaw.firewall.material import HiddenMaterial
 from uniclaw.firewall.policy import load_policy
 from uniclaw.firewall.screening import Screen
 from uniclaw.harnesses import harness_kind
+from uniclaw.hidden.references import References
 from uniclaw.hidden.rubric import LoadedRubric
 from uniclaw.models.metering import MeteredModel, SpendLimits
 from uniclaw.ports import EnvironmentFactory, Limits
@@ -29,7 +30,8 @@ from uniclaw.store.run_store import RunStore
 from uniclaw.suites import neutral_id, neutral_task
 from uniclaw.suites.bundle import TaskBundle
 from uniclaw.supervisor.grader import Grader
-from uniclaw.supervisor.judge import Judge, Panel
+from uniclaw.supervisor.judge import Judge
+from uniclaw.supervisor.judge_panel import Panel
 from uniclaw.supervisor.lines import judge_lines, rubric_lines
 from uniclaw.supervisor.supervise import Supervisor
 from uniclaw.user_simulator import (
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
     from uniclaw.runner.seats import Workshop
 
 TEMPLATE = "template"
+REFERENCE_BYTES = 2_000_000
+"""Of one reference file, what a judge may be shown."""
 PUBLIC_BYTES = 2_000_000
 """Of a task's sources and skills, what screening reads as public text."""
 
@@ -79,7 +83,9 @@ class Assembly:
     def build(self) -> Assembled:
         """The seat, its provenance, and what closes the rest."""
         executor = self._executor_model()
-        grader = Grader(self.factory, image=self.task.environment, labels=self._labels("grader"))
+        grader = Grader(
+            factory=self.factory, image=self.task.environment, labels=self._labels("grader")
+        )
         seat = Seat(
             spec=self._spec(),
             files=EpisodeFiles(self.store.episode_dir(self.planned.episode_id)),
@@ -144,8 +150,8 @@ class Assembly:
         judges = [
             Judge(
                 self._metered(name, "judge", SpendLimits()),
-                assets=self.assets,
-                loaded=self.loaded,
+                self.assets,
+                references=reference_texts(self.loaded),
                 mark=self.canaries.mark,
             )
             for name in self.workshop.judge_names(self.axes.supervisor)
@@ -221,13 +227,21 @@ def _sum(
     return both
 
 
+def reference_texts(loaded: LoadedRubric) -> dict[str, str]:
+    """Hidden texts for a judge: imported rules and every reference file that is text."""
+    texts = {f"rule-{i}": text for i, text in enumerate(loaded.raw_texts)}
+    for name, path in References.of(loaded).files(loaded.rubric).items():
+        data = path.read_bytes()[:REFERENCE_BYTES]
+        if b"\0" not in data[:8192]:
+            texts[name] = data.decode("utf-8", "replace")
+    return texts
+
+
 def hidden_labels(loaded: LoadedRubric) -> tuple[str, ...]:
     """Labels of the hidden texts that a judge may be handed: one canary each."""
-    rubric = loaded.rubric
-    lines = [f"line:{line.id}" for line in rubric_lines(rubric)]
-    parts = [f"line:{line.id}" for line in judge_lines(rubric_lines(rubric))]
-    references = [f"reference:{name}" for name in rubric.references]
-    return tuple(dict.fromkeys([*lines, *parts, *references, "rubric"]))
+    criteria = [f"criterion:{line.id}" for line in judge_lines(rubric_lines(loaded.rubric))]
+    references = [f"reference:{name}" for name in reference_texts(loaded)]
+    return tuple(dict.fromkeys([*criteria, *references]))
 
 
 def rubric_hash(loaded: LoadedRubric) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uniclaw.assets import Assets
-from uniclaw.environments import create_factory, ensure_images
+from uniclaw.environments import EnvironmentKind, create_factory, ensure_images
 from uniclaw.episode.provision import bring_in, environment_spec
 from uniclaw.errors import InfraError
 from uniclaw.harnesses.null import NullHarness
@@ -76,7 +76,7 @@ class Bench:
     """What the seats of one validation share."""
 
     assets: Assets
-    kind: str
+    kind: EnvironmentKind
     name: str
     factory: EnvironmentFactory | None = None
 
@@ -96,7 +96,7 @@ class Bench:
         labels = {"uniclaw.role": "validate"}
         spec = environment_spec(bundle.task, limits=Limits(), labels=labels)
         grader = Grader(
-            self.factory, image=bundle.task.environment, labels={"uniclaw.role": "grader"}
+            factory=self.factory, image=bundle.task.environment, labels={"uniclaw.role": "grader"}
         )
         async with contextlib.AsyncExitStack() as stack:
             work = Path(tempfile.mkdtemp(prefix="uniclaw-validate-"))

@@ -21,7 +21,7 @@ from uniclaw.runner.preflight import check_all
 from uniclaw.runner.seats import Workshop
 from uniclaw.runner.summary import document, exit_code
 from uniclaw.store.records import EpisodeRecord
-from uniclaw.store.run_store import RunStore
+from uniclaw.store.run_store import RunStore, refuse_existing
 from uniclaw.suites import load_suite
 from uniclaw.yamlio import read_yaml
 
@@ -67,7 +67,7 @@ class RunResult(NamedTuple):
         return f"run {self.name}: {rate}, {lost} without a score{rest} ({self.root})"
 
 
-def read_config(path: Path | None) -> Mapping[str, JsonValue] | None:
+def read_config(path: Path | None) -> Mapping[str, object] | None:
     """The settings file, if one is given.
 
     Raises:
@@ -125,6 +125,8 @@ def play(
         UserError: anything wrong with what the user gave; nothing was played.
     """
     settings, tool = resolve_settings(given, environ=environ, config=config)
+    if tool.run is not None:
+        refuse_existing(tool.runs_dir, tool.run)
     assets = Assets(default_roots(tool.assets, environ=environ))
     suite = load_suite(
         settings.suite, assets=assets, tasks=settings.tasks, snapshot=settings.snapshot
@@ -136,11 +138,11 @@ def play(
     )
     check_all(workshop, planned)
     workshop.prepare_images()
-    stored: JsonValue = {
+    stored: dict[str, JsonValue] = {
         "settings": settings.model_dump(mode="json"),
-        "versions": versions(),
-        "images": dict(workshop.images),
-        "assets": dict(assets.used),
+        "versions": {**versions()},
+        "images": {**workshop.images},
+        "assets": {**assets.used},
         "salt": workshop.salt,
         "started_at": datetime.now(UTC).isoformat(),
     }

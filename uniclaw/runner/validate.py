@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from uniclaw.assets import Assets, default_roots
+from uniclaw.environments import EnvironmentKind
 from uniclaw.errors import UniclawError, UserError
 from uniclaw.hidden.rubric import LoadedRubric
 from uniclaw.records import Record, Unit
@@ -27,7 +28,7 @@ class Plan(NamedTuple):
     """What to validate and how."""
 
     tasks: Sequence[str] = ()
-    environment: str = "docker"
+    environment: EnvironmentKind = "docker"
     play: bool = True
     repeat: int = 1
     solutions: Path | None = None

@@ -18,8 +18,6 @@ Method = Literal[
     "cluster_wilson",
     "wilson",
     "generalised_pivot",
-    "parametric_bootstrap",
-    "greenwood",
     "none",
 ]
 """How an interval came about; `intervals` says what each one is."""

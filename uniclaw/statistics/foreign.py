@@ -69,20 +69,22 @@ def holm(pvalues: Sequence[float]) -> list[float]:
     return [float(p) for p in cast("Floats", adjusted)]
 
 
-class KappaResult(NamedTuple):
-    """Kappa with its large-sample standard error."""
+def cohen(
+    table: NDArray[np.int64], scores: Floats, weights: Literal["none", "linear", "quadratic"]
+) -> float:
+    """Cohen's kappa of a square table (`statsmodels` `cohens_kappa`).
 
-    value: float
-    se: float
-
-
-def cohen(table: NDArray[np.int64], weights: Literal["none", "linear", "quadratic"]) -> KappaResult:
-    """Cohen's kappa of a square table (`statsmodels` `cohens_kappa`)."""
+    Args:
+        table: Counts, one row a value of the first rater, one column one of the second.
+        scores: The values, in the order of the table; their distances are the weights.
+        weights: Kind of disagreement weights.
+    """
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    wt = {"none": None, "linear": "linear", "quadratic": "quadratic"}[weights]
-    result = cohens_kappa(table, wt=wt)
-    return KappaResult(float(result.kappa), float(result.std_kappa))
+    if weights == "none":
+        return float(cast("float", cohens_kappa(table, return_results=False)))
+    value = cohens_kappa(table, weights=scores, wt=weights, return_results=False)
+    return float(cast("float", value))
 
 
 def pearson(x: Floats, y: Floats) -> float:
@@ -90,9 +92,9 @@ def pearson(x: Floats, y: Floats) -> float:
     return float(cast("float", stats.pearsonr(x, y)[0]))
 
 
-def spearman(x: Floats, y: Floats) -> float:
-    """Spearman's rank correlation (`scipy.stats.spearmanr`)."""
-    return float(cast("float", stats.spearmanr(x, y)[0]))
+def ranks(values: Floats) -> Floats:
+    """Average ranks (`scipy.stats.rankdata`); Pearson's correlation of them is Spearman's."""
+    return np.asarray(stats.rankdata(values), dtype=np.float64)
 
 
 def kendall(x: Floats, y: Floats) -> float:

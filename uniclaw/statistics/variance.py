@@ -8,8 +8,7 @@ Two questions, kept apart:
   The claim "harness matters more than model" is tested here.
 - *Levels in general*: harnesses, models and tasks are samples of populations. Variance
   components by REML of a crossed random-effects model (pass on the logit scale by Laplace),
-  with generalised pivotal or parametric bootstrap intervals. With three harnesses they are
-  wide, as they should be.
+  with generalised pivotal intervals. With three harnesses they are wide, as they should be.
 
 The table must be complete: every harness with every model. Tasks without a value in every cell
 are left out and counted. Trials of a task in a cell are averaged, so the residual holds the
@@ -18,8 +17,6 @@ three-way interaction and run-to-run noise divided by the number of trials.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -29,12 +26,10 @@ from uniclaw.records import Count, Record, Unit
 from uniclaw.statistics import mixed
 from uniclaw.statistics.estimates import Estimate, Options
 from uniclaw.statistics.foreign import Floats
-from uniclaw.statistics.intervals import Design, design, percentile_ends, resample_weights
+from uniclaw.statistics.intervals import design
 from uniclaw.statistics.measures import Definition, Measure, value
 from uniclaw.statistics.rows import Axis, EpisodeRow, Rows, as_rows, select
-
-Scale = Literal["probability", "score", "logit"]
-Claim = Literal["harness", "model", "undecided", "undefined"]
+from uniclaw.statistics.squares import Claim, Scale, SettingSquares, Table, setting_squares
 
 
 class VarianceOptions(Options):
@@ -45,29 +40,6 @@ class VarianceOptions(Options):
     models: tuple[str, ...] = ()
     where: Mapping[Axis, tuple[str, ...]] = Field(default_factory=dict[Axis, tuple[str, ...]])
     definition: Definition = "paper"
-    refits: Annotated[int, Field(ge=0, le=10_000)] = 100
-    """Parametric bootstrap refits of the logit model; 0 gives its shares without intervals."""
-
-
-class SettingSquares(Record):
-    """Sums of squares of the harness x model table of means."""
-
-    scale: Scale
-    harness: Estimate
-    """Uncorrected, as anyone computes it from the printed means."""
-    model: Estimate
-    interaction: Estimate
-    harness_corrected: float
-    """Less what resampling tasks adds to it; may be negative."""
-    model_corrected: float
-    interaction_corrected: float
-    contrast: Estimate
-    """Variance between harness means minus variance between model means (squares by degrees of
-    freedom, on one footing), both corrected."""
-    p: Unit | None
-    """Two-sided bootstrap p of a zero contrast."""
-    claim: Claim
-    """Which of the two matters more among these levels, when the interval excludes 0."""
 
 
 class Shares(Record):
@@ -114,25 +86,6 @@ class VarianceReport(Record):
     passing: MeasureVariance
     score: MeasureVariance
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A complete harness x model x task table."""
-
-    harnesses: tuple[str, ...]
-    models: tuple[str, ...]
-    tasks: tuple[str, ...]
-    plan: Design
-    cluster: Floats
-    """Cluster index by task, as floats for `np.add.at`."""
-    sums: Floats
-    counts: Floats
-
-    @property
-    def values(self) -> Floats:
-        """Mean over trials, (harness, model, task)."""
-        return self.sums / self.counts
 
 
 def variance(rows: Rows, options: VarianceOptions | None = None) -> VarianceReport:
@@ -267,118 +220,6 @@ def _measured(table: Table, measure: Measure, options: VarianceOptions) -> Measu
     )
 
 
-# --- these levels ------------------------------------------------------------------------
-
-
-def table_squares(means: Floats) -> Floats:
-    """Sums of squares of (..., harness, model) tables of means: harness, model, interaction."""
-    grand = means.mean(axis=(-2, -1), keepdims=True)
-    by_h = means.mean(axis=-1, keepdims=True) - grand
-    by_m = means.mean(axis=-2, keepdims=True) - grand
-    rest = means - grand - by_h - by_m
-    h, m = means.shape[-2:]
-    return np.stack(
-        [
-            m * (by_h**2).sum(axis=(-2, -1)),
-            h * (by_m**2).sum(axis=(-2, -1)),
-            (rest**2).sum(axis=(-2, -1)),
-        ],
-        axis=-1,
-    )
-
-
-def setting_squares(table: Table, scale: Scale, options: Options) -> SettingSquares:
-    """Sums of squares of setting means, with task families resampled.
-
-    Resampling adds to each sum of squares what sampling tasks had added already; the mean
-    excess over the resamples is taken off once for the corrected value, and twice from the
-    draws of the contrast, so that its interval is centred on it.
-    """
-    h, m, _ = table.values.shape
-    sums, counts = _cluster_tables(table)
-    weights = resample_weights(table.plan, options)
-    count = counts.sum(axis=0)
-    observed = table_squares(_scaled(sums.sum(axis=0), count, scale).reshape(h, m))
-    resampled = weights @ counts
-    drawn = _scaled(weights @ sums, np.where(resampled > 0, resampled, np.nan), scale)
-    draws = table_squares(drawn.reshape(-1, h, m))
-    draws = draws[np.isfinite(draws).all(axis=1)]
-    excess = draws.mean(axis=0) - observed
-    corrected = observed - excess
-    df = max(table.plan.size - int(table.plan.strata.max()) - 1, 1)
-    footing = np.array([1 / (m * (h - 1)), -1 / (h * (m - 1)), 0.0])
-    contrast = float(corrected @ footing)
-    centred: Floats = (draws - 2 * excess) @ footing
-    flat = float(np.ptp(centred)) < 1e-15
-    bounds = (0.0, 0.0) if flat else percentile_ends(centred, options.level, df)
-    return SettingSquares(
-        scale=scale,
-        harness=_square(observed[0], draws[:, 0], table, df, options),
-        model=_square(observed[1], draws[:, 1], table, df, options),
-        interaction=_square(observed[2], draws[:, 2], table, df, options),
-        harness_corrected=float(corrected[0]),
-        model_corrected=float(corrected[1]),
-        interaction_corrected=float(corrected[2]),
-        contrast=_with_ends(contrast, None if flat else bounds, table, options),
-        p=None if flat else _two_sided(centred),
-        claim="undefined" if flat else _claim(bounds),
-    )
-
-
-def _cluster_tables(table: Table) -> tuple[Floats, Floats]:
-    """Sums of task values and numbers of tasks by cluster, one column a cell."""
-    h, m, tasks = table.values.shape
-    where = table.cluster.astype(np.int64)
-    sums = np.zeros((table.plan.size, h * m))
-    counts = np.zeros((table.plan.size, h * m))
-    np.add.at(sums, where, table.values.reshape(h * m, tasks).T)
-    np.add.at(counts, where, 1.0)
-    return sums, counts
-
-
-def _scaled(sums: Floats, counts: Floats, scale: Scale) -> Floats:
-    """Means, or empirical logits log((s + 1/2) / (n - s + 1/2)) (Haldane, Anscombe)."""
-    if scale == "logit":
-        return np.log((sums + 0.5) / (counts - sums + 0.5))
-    return sums / counts
-
-
-def _square(observed: float, draws: Floats, table: Table, df: int, options: Options) -> Estimate:
-    flat = float(np.ptp(draws)) < 1e-15
-    ends = None if flat else percentile_ends(draws, options.level, df)
-    return _with_ends(float(observed), ends, table, options)
-
-
-def _with_ends(
-    number: float, ends: tuple[float, float] | None, table: Table, options: Options
-) -> Estimate:
-    return Estimate(
-        value=number,
-        low=None if ends is None else ends[0],
-        high=None if ends is None else ends[1],
-        level=options.level,
-        n=len(table.tasks),
-        clusters=table.plan.size,
-        method="none" if ends is None else "cluster_bootstrap",
-        reason="resampling shows no variation" if ends is None else None,
-    )
-
-
-def _two_sided(draws: Floats) -> float:
-    below = (1 + int((draws <= 0).sum())) / (1 + len(draws))
-    above = (1 + int((draws >= 0).sum())) / (1 + len(draws))
-    return min(1.0, 2 * min(below, above))
-
-
-def _claim(ends: tuple[float, float]) -> Claim:
-    if ends[0] > 0:
-        return "harness"
-    return "model" if ends[1] < 0 else "undecided"
-
-
-# --- levels in general -------------------------------------------------------------------
-
-
 def _linear_shares(table: Table, scale: Scale, options: VarianceOptions) -> Shares:
     components = mixed.reml_components(table.values)
     draws = mixed.pivotal_components(table.values, options.resamples, options.seed)
@@ -399,9 +240,7 @@ def _logit_shares(table: Table, options: VarianceOptions) -> Shares:
     fit = mixed.fit_logit(data)
     if not fit.converged:
         return _no_shares("logit", "the fit did not converge")
-    draws = np.zeros((0, len(mixed.LATENT)))
-    if options.refits:
-        draws = mixed.bootstrap_logit(fit, data, options.refits, options.seed)
+    draws = mixed.pivotal_logit(data, options.resamples, options.seed)
     return _shares(mixed.LATENT, fit.variances, draws, "logit", table, options)
 
 
@@ -434,12 +273,12 @@ def _shares(
 
     def share(columns: Sequence[int]) -> Estimate:
         number = sum(components[names[i]] for i in columns) / whole
-        return _share(number, ratios[:, list(columns)].sum(axis=1), scale, table, options)
+        return _share(number, ratios[:, list(columns)].sum(axis=1), table, options)
 
-    over = float((draws[:, 0] > draws[:, 1]).mean()) if len(draws) else None
+    over = float((draws[:, 0] > draws[:, 1]).mean())
     tail = (1 - options.level) / 2
     claim: Claim = "undecided"
-    if over is not None and (over < tail or over > 1 - tail):
+    if over < tail or over > 1 - tail:
         claim = "harness" if over > 0.5 else "model"
     return Shares(
         scale=scale,
@@ -451,14 +290,18 @@ def _shares(
     )
 
 
-def _share(number: float, draws: Floats, scale: Scale, table: Table, options: Options) -> Estimate:
-    base = Estimate(value=number, level=options.level, n=len(table.tasks), clusters=table.plan.size)
-    if not len(draws):
-        return base.model_copy(update={"reason": "no refits were asked for"})
+def _share(number: float, draws: Floats, table: Table, options: Options) -> Estimate:
     tail = (1 - options.level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
-    method = "parametric_bootstrap" if scale == "logit" else "generalised_pivot"
-    return base.model_copy(update={"low": float(low), "high": float(high), "method": method})
+    return Estimate(
+        value=number,
+        low=float(low),
+        high=float(high),
+        level=options.level,
+        n=len(table.tasks),
+        clusters=table.plan.size,
+        method="generalised_pivot",
+    )
 
 
 def _sentence(measure: Measure, squares: SettingSquares, random: Shares) -> str:

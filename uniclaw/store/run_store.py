@@ -74,6 +74,16 @@ def check_run_name(name: str) -> str:
     return name
 
 
+def refuse_existing(runs_dir: Path, name: str) -> None:
+    """Refuse a name that is not allowed or taken, before anything is prepared.
+
+    Raises:
+        UserError: names the run.
+    """
+    if (runs_dir / check_run_name(name)).exists():
+        raise UserError(f"run exists in {runs_dir}; choose another name", field="run", value=name)
+
+
 class RunStore:
     """One run on disk. Use as a context manager; a writer holds the run's lock."""
 

@@ -29,7 +29,9 @@ _SCRATCH = "/uniclaw-check"
 _MAX_KEEP_BYTES = 20_000_000
 _MAX_OUTPUT_BYTES = 5_000_000
 _START = """
-mkdir -p "$1/home" "$1/tmp" && HOME=$(cd "$1/home" && pwd) && TMPDIR=$(cd "$1/tmp" && pwd) || exit 125
+mkdir -p "$1/home" "$1/tmp" || exit 125
+HOME=$(cd "$1/home" && pwd)
+TMPDIR=$(cd "$1/tmp" && pwd)
 export HOME TMPDIR
 exec sh -c "$2"
 """

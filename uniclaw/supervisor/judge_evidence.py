@@ -3,8 +3,9 @@
 Whatever an agent wrote stands inside a fence; ids and counts outside it are ours.
 """
 
+import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from uniclaw.prompts import untrusted
@@ -90,25 +91,15 @@ def show_events(events: Sequence[Event], nonce: str, limits: EvidenceLimits) -> 
         return shown
     tail = _fitting(reversed(sizes), limits.max_bytes * 7 // 10)
     spent = sum(sizes[len(sizes) - tail :])
-    head = _fitting(iter(sizes[: len(sizes) - tail]), limits.max_bytes - spent)
+    head = _fitting(sizes[: len(sizes) - tail], limits.max_bytes - spent)
     gap = sizes[head : len(sizes) - tail]
     middle = Shown("", None, omitted=len(gap), omitted_bytes=sum(gap))
     return [*shown[:head], middle, *shown[len(shown) - tail :]]
 
 
-def _fitting(sizes: Iterator[int], max_bytes: int) -> int:
+def _fitting(sizes: Iterable[int], max_bytes: int) -> int:
     """How many leading sizes fit."""
-    total = 0
-    for count, size in enumerate(sizes):
-        total += size
-        if total > max_bytes:
-            return count
-    return 10**9 if total == 0 else count_all(total)
-
-
-def count_all(total: int) -> int:
-    """Placeholder."""
-    return total
+    return sum(total <= max_bytes for total in itertools.accumulate(sizes))
 
 
 def entry_line(entry: Entry) -> str:

@@ -1,6 +1,6 @@
 """Runs inside a grader environment: authors' check functions, OCR and workbook reading.
 
-Standard library alone, Python 3.8 or later, started as `python3 -I pycheck_runner.py JOBS NONCE`
+Standard library alone, Python 3.9 or later, started as `python3 -I pycheck_runner.py JOBS NONCE`
 in the directory that the paths of JOBS start at. It must never run anything of the agent's: the
 frozen files are data that functions read.
 
@@ -198,48 +198,51 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def run_python(data: JobsData, job: JobData) -> object:
-    """Call an author's function and return what it returned."""
+Work = Callable[[], object]
+"""A job that is ready to be done: what fails from here on fails on the evidence."""
+
+
+def python_work(data: JobsData, job: JobData) -> Work:
+    """Load an author's file; the work is the call of its function."""
     payload = job["payload"]
     path = Path(data["checks"]) / str(payload["file"])
     sys.path.insert(0, str(path.resolve().parent))
-    try:
-        module = _load(path, "uniclaw_checks")
-        function = cast("Callable[..., object]", getattr(module, str(payload["function"])))
-    except Exception as error:  # whatever an author's module raises while it loads
-        raise Unavailable(f"{payload['file']} cannot be loaded: {describe(error)}") from error
+    module = _load(path, "uniclaw_checks")
+    function = cast("Callable[..., object]", getattr(module, str(payload["function"])))
     evidence = Evidence(data["evidence"], job["base"], data["sources"])
     references = References(data["references"])
-    try:
-        return function(evidence, references, **cast("dict[str, object]", payload["args"]))
-    except ImportError as error:
-        raise Unavailable(f"a module is missing: {describe(error)}") from error
+    args = cast("dict[str, object]", payload["args"])
+    return lambda: function(evidence, references, **args)
 
 
-def run_table(data: JobsData, job: JobData) -> object:
-    """Rows of a workbook's sheet as text."""
+def table_work(data: JobsData, job: JobData) -> Work:
+    """The work gives rows of a workbook's sheet as text."""
     reader = _load(Path(__file__).resolve().parent / "xlsx_reader.py", "xlsx_reader")
-    evidence = Evidence(data["evidence"], job["base"], data["sources"])
     read_sheet = cast("Callable[[Path | None, object], object]", reader.read_sheet)
-    return read_sheet(evidence.path(str(job["payload"]["path"])), job["payload"]["sheet"])
-
-
-def run_ocr(data: JobsData, job: JobData) -> object:
-    """Text that tesseract reads from an image."""
     evidence = Evidence(data["evidence"], job["base"], data["sources"])
-    image = evidence.path(str(job["payload"]["path"]))
+    path = evidence.path(str(job["payload"]["path"]))
+    return lambda: read_sheet(path, job["payload"]["sheet"])
+
+
+def ocr_work(data: JobsData, job: JobData) -> Work:
+    """The work gives the text that tesseract reads from an image."""
+    evidence = Evidence(data["evidence"], job["base"], data["sources"])
+    path = evidence.path(str(job["payload"]["path"]))
     language = str(job["payload"]["language"])
-    command = ["tesseract", str(image), "stdout", "-l", language]
-    try:
+    if shutil.which("tesseract") is None:
+        raise Unavailable("tesseract is not in the task's environment image")
+
+    def read() -> str:
+        command = ["tesseract", str(path), "stdout", "-l", language]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
-    except FileNotFoundError:
-        raise Unavailable("tesseract is not in the task's environment image") from None
-    complaint = done.stderr.decode("utf-8", "replace")
-    if done.returncode == 0:
-        return done.stdout.decode("utf-8", "replace")
-    if "Failed loading language" in complaint or "Error opening data file" in complaint:
-        raise Unavailable(f"tesseract has no language {language!r}")
-    raise ValueError(f"tesseract cannot read the image: {complaint[-200:]}")
+        complaint = done.stderr.decode("utf-8", "replace")
+        if done.returncode == 0:
+            return done.stdout.decode("utf-8", "replace")
+        if "Failed loading language" in complaint or "Error opening data file" in complaint:
+            raise Unavailable(f"tesseract has no language {language!r}")
+        raise ValueError(f"tesseract cannot read the image: {complaint[-200:]}")
+
+    return read
 
 
 def _load(path: Path, name: str) -> ModuleType:
@@ -259,23 +262,46 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{where}"[:MAX_REASON]
 
 
-def answer(data: JobsData, job: JobData) -> Answer:
-    """Do one job; never raises."""
-    kinds = {"python": run_python, "table": run_table, "ocr": run_ocr}
+def answer(data: JobsData, job: JobData, writing: int) -> None:
+    """Do one job and write what came of it; an exception goes on after it was written."""
+    kinds = {"python": python_work, "table": table_work, "ocr": ocr_work}
+    ready = False
     try:
-        value = kinds[job["kind"]](data, job)
-    except Unavailable as error:
-        return {"status": "unavailable", "value": None, "reason": str(error)}
+        work = kinds[job["kind"]](data, job)
+        ready = True
+        reply = _done(work())
     except BaseException as error:  # also SystemExit and KeyboardInterrupt of a function
-        reason = f"the check broke on this evidence: {describe(error)}"
-        return {"status": "failed", "value": None, "reason": reason}
+        _send(writing, _broken(error, ready))
+        raise
+    _send(writing, reply)
+
+
+def _broken(error: BaseException, ready: bool) -> Answer:
+    if isinstance(error, Unavailable):
+        return {"status": "unavailable", "value": None, "reason": str(error)}
+    if not ready or isinstance(error, ImportError):
+        reason = f"the check cannot be loaded: {describe(error)}"
+        return {"status": "unavailable", "value": None, "reason": reason}
+    return _failed(f"the check broke on this evidence: {describe(error)}")
+
+
+def _failed(reason: str) -> Answer:
+    return {"status": "failed", "value": None, "reason": reason}
+
+
+def _done(value: object) -> Answer:
     try:
-        encoded = json.dumps(value, allow_nan=True)
-    except (TypeError, ValueError, RecursionError):
-        value, encoded = f"<{type(value).__name__}>", ""
-    if len(encoded) > MAX_ANSWER_BYTES:
-        return {"status": "failed", "value": None, "reason": "the answer is too large"}
+        size = len(json.dumps(value))
+    except (TypeError, ValueError, RecursionError):  # said by its type, and refused by the reader
+        return {"status": "done", "value": f"<{type(value).__name__}>", "reason": ""}
+    if size > MAX_ANSWER_BYTES:
+        return _failed("the answer is too large")
     return {"status": "done", "value": value, "reason": ""}
+
+
+def _send(writing: int, reply: Answer) -> None:
+    with os.fdopen(writing, "wb") as stream:
+        stream.write(json.dumps(reply).encode("ascii"))
 
 
 def in_child(data: JobsData, job: JobData) -> Answer:
@@ -283,26 +309,32 @@ def in_child(data: JobsData, job: JobData) -> Answer:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setpgid(0, 0)
-        os.close(reading)
-        payload = json.dumps(answer(data, job)).encode("utf-8", "surrogateescape")
-        with os.fdopen(writing, "wb") as stream:
-            stream.write(payload)
-        os._exit(0)
+        try:
+            os.setpgid(0, 0)
+            os.close(reading)
+            _volunteer()
+            answer(data, job, writing)
+        finally:
+            os._exit(0)
     os.close(writing)
     received, in_time = _receive(reading, time.monotonic() + job["timeout_s"])
     os.close(reading)
     _kill_group(child)
     _, status = os.waitpid(child, 0)
     if not in_time:
-        reason = f"the check was stopped after {job['timeout_s']:g} s"
-        return {"status": "failed", "value": None, "reason": reason}
+        return _failed(f"the check was stopped after {job['timeout_s']:g} s")
     try:
-        return cast("Answer", json.loads(received.decode("utf-8")))
+        return cast("Answer", json.loads(received.decode("ascii")))
     except ValueError:
-        signal_number = status & 0x7F
-        reason = f"the check's process died (signal {signal_number})"
-        return {"status": "failed", "value": None, "reason": reason}
+        return _failed(f"the check's process died (signal {status & 0x7F})")
+
+
+def _volunteer() -> None:
+    """Be the first to go when memory runs out, so that the other checks are still answered."""
+    try:
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    except OSError:
+        return
 
 
 def _receive(reading: int, deadline: float) -> tuple[bytes, bool]:
@@ -318,12 +350,9 @@ def _receive(reading: int, deadline: float) -> tuple[bytes, bool]:
 
 
 def _kill_group(child: int) -> None:
-    for target in (
-        lambda: os.killpg(child, signal.SIGKILL),
-        lambda: os.kill(child, signal.SIGKILL),
-    ):
+    for kill in (os.killpg, os.kill):  # the group may not exist yet
         try:
-            target()
+            kill(child, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
             continue
 

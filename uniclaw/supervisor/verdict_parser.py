@@ -6,6 +6,7 @@ of them may be a quotation of what the agent forged.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import NamedTuple, NoReturn, cast
@@ -76,14 +77,12 @@ def _float(digits: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
 
 
 def _find(text: str) -> tuple[object, bool]:
-    """The verdict object, and whether it was repaired. A bare one is tried first: its reasons
-    may hold fences and braces."""
+    """The verdict object, and whether it was repaired."""
+    # a bare object first: its reasons may hold fences and braces
     bare = text.strip()
     for candidate, repaired in ((bare, False), (without_trailing_commas(bare), True)):
         try:
@@ -93,12 +92,14 @@ def _find(text: str) -> tuple[object, bool]:
         if end == len(candidate):
             return value, repaired
     for candidate, repaired in ((text, False), (without_trailing_commas(text), True)):
-        objects = list(_objects(candidate))
-        different = [o for i, o in enumerate(objects) if o not in objects[:i]]
-        if len(different) > 1:
-            raise JudgeError(f"{len(different)} different verdicts in one answer")
-        if different:
-            return different[0], repaired
+        found = list(_objects(candidate))
+        if not found:
+            continue
+        if any(other.value != found[0].value for other in found):
+            raise JudgeError("different verdicts in one answer")
+        if len(_POSE.findall(candidate)) > sum(f.poses for f in found):
+            raise JudgeError("a verdict, and beside it what may be another one")
+        return found[0].value, repaired
     raise JudgeError(f"no verdict in the answer: {bare[:200]!r}")
 
 
@@ -109,20 +110,30 @@ def _raw(text: str, start: int) -> tuple[object, int]:
         raise ValueError("nested too deep") from error
 
 
-def _objects(text: str) -> Iterator[object]:
+class _Found(NamedTuple):
+    value: object
+    poses: int
+    """How often it, itself, looks like the beginning of a verdict."""
+
+
+_POSE = re.compile(r'"lines"\s*:')
+
+
+def _objects(text: str) -> Iterator[_Found]:
     """Outermost JSON objects in prose that pose as a verdict."""
     position = 0
     for _ in range(_MAX_CANDIDATES):
-        position = text.find("{", position)
-        if position < 0:
+        start = text.find("{", position)
+        if start < 0:
             return
         try:
-            value, position = _raw(text, position)
+            value, position = _raw(text, start)
         except ValueError:
-            position += 1
+            position = start + 1
             continue
         if isinstance(value, dict) and "lines" in value:
-            yield cast("object", value)
+            poses = len(_POSE.findall(text[start:position]))
+            yield _Found(cast("object", value), poses)
 
 
 def without_trailing_commas(text: str) -> str:

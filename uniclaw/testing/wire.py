@@ -26,6 +26,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from uniclaw.models.answers import parse_tool_call
 from uniclaw.models.script import Script, ScriptedError, When
 from uniclaw.models.script_reply import Reply, choose_reply, failure, matches
 from uniclaw.ports import ChatRequest
@@ -235,6 +236,9 @@ class ScriptedServer:
         reply = self._fault(wire) or choose_reply(self._script, wire.chat, model=wire.model)
         if reply.error is not None:
             return _failing(wire, reply, reply.error)
+        if reply.is_json and wire.answer_tool is not None:
+            call = parse_tool_call("call_answer", wire.answer_tool, reply.text)
+            reply = reply._replace(text="", tool_calls=(call,), finish="tool_calls")
         if wire.stream:
             frames = _paced(stream_frames(wire, reply), reply.chunk_delay_s)
             return StreamingResponse(frames, media_type="text/event-stream")

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from uniclaw.models.answers import parse_tool_call
+from uniclaw.models.answers import ANSWER_TOOL, parse_tool_call
 from uniclaw.ports import ChatRequest, ImagePart, Message, TextPart, ToolCall, ToolSpec
 
 Api = Literal["chat", "responses", "messages"]
@@ -41,6 +41,8 @@ class WireRequest(NamedTuple):
     stream: bool
     include_usage: bool
     """Chat completions only: a last chunk with the usage."""
+    answer_tool: str | None = None
+    """The tool that a JSON answer must be given by."""
     custom_tools: frozenset[str] = frozenset()
     """Responses only: tools that take free text."""
 
@@ -61,6 +63,7 @@ def parse_request(api: Api, body: JsonValue) -> WireRequest:
         model=_str(body.get("model")),
         stream=body.get("stream") is True,
         include_usage=_dict(body.get("stream_options")).get("include_usage") is True,
+        answer_tool=answer_tool(body),
         custom_tools=frozenset(
             _str(t.get("name")) for t in _items(body.get("tools")) if t.get("type") == "custom"
         ),
@@ -100,11 +103,27 @@ def _schema(body: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
         return _dict(_dict(given.get("json_schema")).get("schema")) or _dict(given.get("schema"))
     if given.get("type") == "json_object":
         return {"type": "object"}
-    forced = _str(_dict(body.get("tool_choice")).get("name"))
+    forced = answer_tool(body)
     for tool in _items(body.get("tools")):
-        if forced and tool.get("name") == forced:
-            return _dict(tool.get("input_schema"))
+        spec = _dict(tool.get("function")) or tool
+        if forced and spec.get("name") == forced:
+            return _dict(spec.get("input_schema")) or _dict(spec.get("parameters"))
     return None
+
+
+def answer_tool(body: dict[str, JsonValue]) -> str | None:
+    """The tool that must be called; with any tool forced, the one that takes a JSON answer."""
+    choice = body.get("tool_choice")
+    named = _dict(choice)
+    name = _str(named.get("name")) or _str(_dict(named.get("function")).get("name"))
+    if name:
+        return name
+    offered = {
+        _str(tool.get("name")) or _str(_dict(tool.get("function")).get("name"))
+        for tool in _items(body.get("tools"))
+    }
+    any_tool = choice == "required" or named.get("type") == "any"
+    return ANSWER_TOOL if any_tool and ANSWER_TOOL in offered else None
 
 
 def _image(url: str) -> list[ImagePart]:

@@ -14,7 +14,7 @@ def _same(one, other):
     first, second = _number(one), _number(other)
     if first is not None and second is not None:
         return abs(first - second) < 0.005
-    return str(one or "").strip() == str(other or "").strip()
+    return str(one or "").strip().lower() == str(other or "").strip().lower()
 
 
 def differences(evidence, references, keys):

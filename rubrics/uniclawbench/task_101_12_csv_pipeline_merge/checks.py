@@ -576,7 +576,8 @@ def review_sheet(evidence, references):
 def topics(evidence, references):
     """Every angle of the merge is spoken of somewhere in the written deliverables."""
     truth = _truth(references)
-    paths = [p for p in evidence.glob("**/*") if not p.endswith("/" + MASTER) and p != MASTER]
+    everything = sorted({*evidence.glob("*"), *evidence.glob("**/*")})
+    paths = [p for p in everything if not p.endswith("/" + MASTER) and p != MASTER]
     written = [p for p in paths if re.search(r"\.(md|json|csv|txt)$", p, re.I)]
     text = "\n".join(evidence.text(p) or "" for p in written).casefold()
     covered = [t for t, phrases in truth["topic_dimensions"].items() if any(p.casefold() in text for p in phrases)]

@@ -127,6 +127,8 @@ def _entries(node, heading=""):
 def _is_entry(node):
     """Whether an object is one conflict itself rather than a holder of some."""
     scalars = sum(isinstance(v, (str, bool, int, float)) for v in node.values())
+    if any(re.search(r"^(conflicts|findings|issues|results|items|entries)$", _words(k)) for k in node):
+        return False
     own = any(re.search(r"^(id|type|name|kind|why|explanation|object|files?|key)$", _words(k)) for k in node)
     return own and scalars >= 2
 
@@ -165,7 +167,10 @@ def _states(entry, good, bad, environment=None):
     right, wrong = re.search(good, said), re.search(bad, said)
     if right or wrong:
         return bool(right) and (not wrong or right.start() < wrong.start())
-    claim = rf"(effective|wins?|winning|takes effect|in force|final)\W+(?:value |is |tag |image |:|=|\W)*{bad}|{bad}\W+(?:wins|takes effect|is effective|is the effective)"
+    claim = (
+        rf"(?:effective(?: value)?|takes effect|in force|resolves to|final value)(?: is)?[\s:=\"'`(*]*{bad}"
+        rf"|{bad}[\"'`)*]*\s+(?:wins|takes effect|is effective|is in force|is the effective)"
+    )
     return None if entry.effective else re.search(claim, entry.text) is None
 
 
@@ -229,6 +234,15 @@ def _scaling(entry, conflict):
     return True if whole else None
 
 
+def _kinds(entry, truth):
+    """How many different conflicts an entry touches; one that touches all is no finding."""
+    keys = {c["key"] for c in truth.conflicts.values() if "key" in c}
+    names = {n for k in keys for n in re.findall(r"[A-Z]+_[A-Z_]+", k)}
+    plain = entry.text.replace("_", " ")
+    touched = [n.lower() in entry.text for n in sorted(names)]
+    return sum([*touched, bool(_about_scaling(entry)), re.search(r"\b(image|tag)s?\b", plain) is not None])
+
+
 def _verdict(name, entry, truth):
     conflict = truth.conflicts[name]
     if "effective_value_in_base" in conflict:
@@ -245,7 +259,7 @@ def _verdict(name, entry, truth):
 
 def _found(evidence, truth):
     """Conflict -> True (reported rightly), False (reported with the wrong value in force), None."""
-    entries = list(_entries(_load(evidence, CONFLICTS)))
+    entries = [e for e in _entries(_load(evidence, CONFLICTS)) if _kinds(e, truth) < 3]
     found = {}
     for name in truth.wanted:
         states = [_verdict(name, entry, truth) for entry in entries]
@@ -475,7 +489,7 @@ def method(evidence, references):
     text = _flat(_load(evidence, METHOD) or "")
     told = _tells_parser(text) and len(text.split()) >= 8
     calls = _calls(evidence)
-    belied = bool(calls) and not any(re.search(r"yaml|\byq\b|kustomize|python|node|ruby|perl", c) for c in calls)
+    belied = bool(calls) and not any(re.search(r"import yaml|yaml\.\w|\byq\b|kustomize (?!version)|python|node|ruby|perl", c) for c in calls)
     said = "no parser is named" if not told else "no call runs anything that parses" if belied else "parsing is shown"
     return {"value": float(told and not belied), "reason": said, "evidence": [METHOD]}
 

@@ -15,7 +15,7 @@ from uniclaw.supervisor.frozen import Unreadable, decode
 
 MAX_TEXT_BYTES = 5_000_000
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+(?:['’.-][^\W{_CJK}]+)*")
+_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+(?:(?:['’.-]|,(?=[0-9]))[^\W{_CJK}]+)*")
 
 
 def check_text(check: TextCheck, context: CheckContext) -> CheckResult:

@@ -1,0 +1,5 @@
+"""`python -m uniclaw.cli`."""
+
+from uniclaw.cli import main
+
+main()

@@ -1,0 +1,185 @@
+"""Hidden wording in a message: names, short phrases, runs of words, code, paraphrases."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from uniclaw.firewall.against import Against, generic, shared_context
+from uniclaw.firewall.background import background
+from uniclaw.firewall.decision import Hit
+from uniclaw.firewall.index import SHINGLE, Phrase, is_rare, shingles, windows, word_weight
+from uniclaw.firewall.normal import is_cjk
+from uniclaw.firewall.terms import Term, terms, tokens
+
+RUN_WEIGHT = 1.7
+LONG_RUN_WEIGHT = 1.0
+PARAPHRASE_WEIGHT = 1.0
+PARAPHRASE_SHARE = 0.45
+PARAPHRASE_NEW = 0.15
+VISIBLE_FACTOR = 0.4
+
+
+def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
+    """Names and short values of structured documents."""
+    joined = f" {' '.join(tokens(folded))} "
+    found = terms(folded) if view == "plain" else ()
+    for _, key, phrase in against.index.phrases.found(joined):
+        words = key.split()
+        if against.run_known(words) or not _likely(words, view):
+            continue
+        in_files = against.files.run(words) if len(words) > 1 else against.files.word(words[0])
+        if (not in_files and _stands_out(words, phrase)) or (
+            view == "plain" and _in_context(words, phrase, found, folded)
+        ):
+            kind = "name" if phrase.kind == "name" and len(words) <= 4 else "phrase"
+            yield Hit(kind=kind, matched=phrase.text, where=phrase.where, view=view)
+
+
+def _likely(words: Sequence[str], view: str) -> bool:
+    """In turned readings a short word may be an ordinary one that was turned."""
+    if view == "plain" or len(words) > 1 or is_cjk(words[0][0]):
+        return True
+    word = words[0]
+    return len(word) >= 6 or (len(word) >= 4 and not background().common(word[::-1]))
+
+
+def _stands_out(words: Sequence[str], phrase: Phrase) -> bool:
+    """Whether a phrase is no ordinary language."""
+    if is_cjk(words[0][0]):
+        return _chinese_stands_out("".join(words))
+    rare = [w for w in words if is_rare(w)]
+    if len(words) == 1:
+        return bool(rare)
+    return bool(rare) or phrase.weight >= 9 or (len(words) >= 4 and phrase.weight >= 2.0)
+
+
+def _chinese_stands_out(run: str) -> bool:
+    if len(run) >= 8:
+        return True
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    common = sum(pair in background().chinese for pair in pairs)
+    lexical = any(t.key.startswith("#") for t in terms(run))
+    if len(run) <= 2:
+        return False
+    return common == 0 and (len(run) >= 4 or not lexical)
+
+
+def _in_context(words: Sequence[str], phrase: Phrase, found: Sequence[Term], folded: str) -> bool:
+    """Whether an ordinary value stands beside the words that name it on the hidden side."""
+    surface = ("" if is_cjk(words[0][0]) else " ").join(words)
+    start = folded.find(surface)
+    if start < 0 or not phrase.contexts or len(surface) < 2 or len(phrase.contexts) >= 60:
+        return False
+    own = {t.key for t in terms(surface)}
+    if own <= generic():
+        return False
+    end = start + len(surface)
+    shared = shared_context(found, start, end, phrase.contexts - own, 30)
+    return len({t.key for t in shared}) >= (1 if phrase.weight >= 0.5 else 2)
+
+
+def heavy(run: Sequence[str]) -> bool:
+    """Whether a run of words is long and rare enough to come from the hidden text."""
+    weight = sum(map(word_weight, run))
+    return len(run) > SHINGLE and weight >= (LONG_RUN_WEIGHT if len(run) >= 8 else RUN_WEIGHT)
+
+
+def run_hits(
+    words: Sequence[str], against: Against, *, view: str = "plain", least: int = 0
+) -> Iterator[Hit]:
+    """Runs of words that stand in a hidden text, weighted by rarity.
+
+    Args:
+        words: tokens of the message.
+        against: index and known texts.
+        view: name of the reading.
+        least: a run must reach beyond this position (what stands before was said earlier).
+    """
+    hidden = [
+        i
+        for i, shingle in enumerate(shingles(words))
+        if shingle in against.index.shingles
+        and not against.run_known(words[i : i + SHINGLE])
+        and not against.files.run(words[i : i + SHINGLE])
+    ]
+    start = 0
+    while start < len(hidden):
+        stop = start
+        while stop + 1 < len(hidden) and hidden[stop + 1] - hidden[stop] <= 2:
+            stop += 1
+        first, last = hidden[start], hidden[stop] + SHINGLE
+        run = words[first:last]
+        if last > least and heavy(run):
+            yield Hit(kind="phrase", matched=" ".join(run)[:200], where="text", view=view)
+        start = stop + 1
+
+
+def piece_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
+    """Parts of long hidden tokens: hashes, keys, addresses."""
+    for piece in re.findall(r"[a-z0-9]{8,}", folded):
+        mixed = any(c.isdigit() for c in piece) and any(c.isalpha() for c in piece)
+        if mixed and piece in against.index.squeezed and not _squeezed_known(piece, against):
+            yield Hit(kind="identifier", matched=piece[:120], where="text", view=view)
+
+
+def squeezed_run_hits(text: str, against: Against, *, view: str) -> Iterator[Hit]:
+    """Hidden wording in text that has no word borders.
+
+    Text reaches this form only when somebody spelled it, so that one run of twelve letters
+    (Chinese: five characters) that is hidden and not known is enough.
+    """
+    size = 5 if sum(map(is_cjk, text)) > len(text) / 2 else 12
+    for start in range(0, max(0, len(text) - size) + 1, 2):
+        run = text[start : start + size]
+        hidden = len(run) == size and not run.isdigit() and run in against.index.squeezed
+        if hidden and not _squeezed_known(run, against):
+            yield Hit(kind="phrase", matched=run, where="text", view=view)
+            return
+
+
+def _squeezed_known(run: str, against: Against) -> bool:
+    return any(run in k.squeezed for k in (against.known, against.files, against.visible))
+
+
+def code_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
+    """Code and other strings full of punctuation, without spaces."""
+    bare = re.sub(r"\s+", "", folded)
+    for _, code, where in against.index.codes.found(bare):
+        known = (against.known, against.files, against.visible)
+        if not any(code in re.sub(r"\s+", "", shown.folded) for shown in known):
+            yield Hit(kind="code", matched=code[:120], where=where, view=view)
+
+
+def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
+    """Hidden demands in other words, or in the other language."""
+    index = against.index
+    best: tuple[float, str, str] | None = None
+    for window in windows(folded):
+        said = {t.key: t for t in terms(window)}
+        candidates: dict[int, float] = {}
+        for key in said:
+            for number in index.by_term.get(key, ()):
+                weight = index.sentences[number].weights[key]
+                candidates[number] = candidates.get(number, 0.0) + weight
+        for number, weight in candidates.items():
+            if weight < PARAPHRASE_WEIGHT:
+                continue
+            score, shared = _shared(number, said, against)
+            if score and (best is None or score > best[0]):
+                best = (score, ", ".join(shared), index.sentences[number].where)
+    if best is not None:
+        yield Hit(kind="paraphrase", matched=best[1][:200], where=best[2], view=view)
+
+
+def _shared(number: int, said: dict[str, Term], against: Against) -> tuple[float, list[str]]:
+    """Weight and words that a window shares with a sentence; visible words count little."""
+    sentence = against.index.sentences[number]
+    shared = [t for key, t in said.items() if key in sentence.weights]
+    weight = 0.0
+    for term in shared:
+        seen = against.visible.term(term.word)
+        weight += sentence.weights[term.key] * (VISIBLE_FACTOR if seen else 1.0)
+    share = weight / max(sentence.total, 1e-9)
+    least = max(PARAPHRASE_SHARE, sentence.told + PARAPHRASE_NEW)
+    if len(shared) < 3 or weight < PARAPHRASE_WEIGHT or share < least:
+        return 0.0, []
+    return weight, [t.word for t in shared]
