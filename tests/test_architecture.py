@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "uniclaw"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("failpoints",),
     ("records",),
     ("config",),
     ("ports",),

@@ -9,6 +9,7 @@ from uniclaw.config import RunSettings
 from uniclaw.errors import UserError
 from uniclaw.harnesses import harness_kind
 from uniclaw.records import Budget, EpisodeId, Task
+from uniclaw.store.attempts import attempt_id
 from uniclaw.store.records import Axes
 from uniclaw.suites.bundle import Suite, TaskBundle
 
@@ -21,6 +22,12 @@ class Planned(NamedTuple):
     axes: Axes
     trial: int
     seed: int
+    attempt: int = 1
+
+    @property
+    def attempt_id(self) -> EpisodeId:
+        """Id of this attempt: its directory, containers and checkpoints."""
+        return EpisodeId(attempt_id(self.episode_id, self.attempt))
 
 
 def split_executor(text: str) -> tuple[str, str | None]:

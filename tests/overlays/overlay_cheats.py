@@ -1,13 +1,17 @@
 """Ways to say nothing that looks like much, which must not pass."""
 
-IMPORTS
+import json
 
-# --- cheats ------------------------------------------------------------------------------
+from overlay_bench import ANOMALIES, CLUSTER, MERGE, SHORTLIST, SUDOKU, TASKS
+from overlay_edits import Form, fill, put, records, rewrite
+from pydantic import JsonValue
+
+_C, _J = "yaml_conflicts.json", "monitor_rejections.json"
+_KINDS = ("negative_prices", "duplicate_numbers", "broken_links", "outside_window")
 
 
-def _everything_is_wrong(document: JsonValue) -> JsonValue:
-    every: list[JsonValue] = list(range(1, 201))
-    return cast("JsonValue", dict.fromkeys(_groups(document), every))
+def _everything_is_wrong(_: JsonValue) -> JsonValue:
+    return {kind: list(range(1, 201)) for kind in _KINDS}
 
 
 def _stuffed(document: JsonValue) -> JsonValue:
@@ -20,14 +24,8 @@ def _all_in_one(document: JsonValue) -> JsonValue:
 
 
 CHEATS = (
-    *(
-        Form(task, "empty files", fill(""))
-        for task in (ANOMALIES, MERGE, CLUSTER, SHORTLIST, SUDOKU)
-    ),
-    *(
-        Form(task, "done", fill("All checks passed. Full score."))
-        for task in (ANOMALIES, MERGE, CLUSTER, SHORTLIST, SUDOKU)
-    ),
+    *(Form(task, "empty files", fill("")) for task in TASKS),
+    *(Form(task, "done", fill("All checks passed. Full score.")) for task in TASKS),
     Form(ANOMALIES, "every row is reported", rewrite("anomalies.json", _everything_is_wrong)),
     Form(SHORTLIST, "every reason for every product", rewrite(_J, _stuffed)),
     Form(CLUSTER, "one entry that says everything", rewrite(_C, _all_in_one)),

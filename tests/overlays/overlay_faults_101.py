@@ -3,7 +3,27 @@
 Everything starts from what the solution left; nothing here states an answer.
 """
 
-IMPORTS
+import json
+from collections.abc import Callable
+
+from overlay_bench import ANOMALIES, MERGE, Files
+from overlay_edits import (
+    Case,
+    Record,
+    append,
+    both,
+    drop,
+    edit,
+    edit_list,
+    edit_table,
+    fill,
+    load,
+    put,
+    record,
+    records,
+    replace,
+)
+from pydantic import JsonValue
 
 # --- the order dump ----------------------------------------------------------------------
 
@@ -267,7 +287,9 @@ MERGE_CASES = (
         "drift is not surfaced",
         both(
             edit_list("conflicts.json", lambda c: c.remove(_cosmetic(c)[0])),
-            replace("conflict_review.csv", "false positive: only case or spacing differs", "differs"),
+            replace(
+                "conflict_review.csv", "false positive: only case or spacing differs", "differs"
+            ),
         ),
         ("cosmetic",),
     ),
@@ -301,5 +323,6 @@ def _set_values(conflict: Record) -> None:
     }
     conflict["values"] = kept
     conflict.pop("kept")
+
 
 FAULTS_101 = (*ANOMALY_CASES, *MERGE_CASES)

@@ -3,7 +3,13 @@
 Everything starts from what the solution left; nothing here states an answer.
 """
 
-IMPORTS
+import json
+from collections.abc import Callable
+from typing import cast
+
+from overlay_bench import CLUSTER, SHORTLIST, SUDOKU, Change, Files
+from overlay_edits import Case, Record, drop, edit, edit_list, load, put, record, records
+from pydantic import JsonValue
 
 # --- the configuration repository --------------------------------------------------------
 

@@ -3,7 +3,12 @@
 Forms rewrite what the solution left; nothing here states an answer.
 """
 
-IMPORTS
+from collections.abc import Callable
+from typing import cast
+
+from overlay_bench import ANOMALIES, MERGE, Change, Files
+from overlay_edits import Form, Record, edit_table, put, record, records, replace, rewrite
+from pydantic import JsonValue
 
 # --- the order dump ----------------------------------------------------------------------
 
@@ -90,10 +95,10 @@ def _keyed(document: JsonValue) -> JsonValue:
 
 
 def _cells(document: JsonValue) -> JsonValue:
-    g = _groups(document)
-    return {kind: [list(r.values()) for r in rows] for kind, rows in g.items()} | {
-        "rows_considered_but_not_flagged": [1, 2, 3]
+    made: dict[str, JsonValue] = {
+        kind: [list(r.values()) for r in rows] for kind, rows in _groups(document).items()
     }
+    return {**made, "rows_considered_but_not_flagged": [1, 2, 3]}
 
 
 def _shuffle_columns(rows: list[list[str]]) -> None:
@@ -261,9 +266,7 @@ _MERGE_FORMS = (
         "other headings",
         edit_table("conflict_review.csv", lambda r: r.__setitem__(0, _OTHER_HEADINGS)),
     ),
-    Form(
-        MERGE, "bare figure", replace("summary.md", ",", "")
-    ),
+    Form(MERGE, "bare figure", replace("summary.md", ",", "")),
 )
 
 FORMS_101 = (*_ANOMALY_FORMS, *_MERGE_FORMS)

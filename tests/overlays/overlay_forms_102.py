@@ -3,7 +3,12 @@
 Forms rewrite what the solution left; nothing here states an answer.
 """
 
-IMPORTS
+import json
+from typing import cast
+
+from overlay_bench import CLUSTER, SHORTLIST, SUDOKU, Files
+from overlay_edits import Form, both, put, record, records, replace, rewrite
+from pydantic import JsonValue
 
 # --- the configuration repository --------------------------------------------------------
 
@@ -16,7 +21,8 @@ def _told(document: JsonValue) -> JsonValue:
     for old in records(document):
         lost = old.get("shadowed_value", old.get("overridden_value"))
         files = cast("list[str]", old["files"])
-        said = f"{old['why']}: effective is {json.dumps(old['effective_value'])}, shadowed is {json.dumps(lost)}"
+        kept = json.dumps(old["effective_value"])
+        said = f"{old['why']}: effective is {kept}, shadowed is {json.dumps(lost)}"
         made.append(
             {"name": old["id"], "kind": old["type"], "file": ", ".join(files), "explanation": said}
         )
@@ -155,9 +161,7 @@ def _drawn(files: Files) -> None:
 _SUDOKU_FORMS = (
     Form(SUDOKU, "rows as text", rewrite("solution.json", _packed)),
     Form(SUDOKU, "cells as text", rewrite("solution.json", _spelled)),
-    Form(
-        SUDOKU, "commas", replace("solution.txt", " ", ",")
-    ),
+    Form(SUDOKU, "commas", replace("solution.txt", " ", ",")),
     Form(
         SUDOKU,
         "no spaces",

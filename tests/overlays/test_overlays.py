@@ -24,8 +24,12 @@ from overlay_bench import (
     tool_call,
     without_calls,
 )
-from overlay_cases import CASES, Case
-from overlay_forms import CHEATS, FORMS, Form
+from overlay_cheats import CHEATS
+from overlay_edits import Case, Form
+from overlay_faults_101 import FAULTS_101
+from overlay_faults_102 import FAULTS_102
+from overlay_forms_101 import FORMS_101
+from overlay_forms_102 import FORMS_102
 
 from uniclaw.records import Decision
 from uniclaw.suites.eval_rule import parse_rule
@@ -88,7 +92,7 @@ async def test_doing_nothing_earns_nothing(tasks: dict[str, Bench], task: str) -
 # --- what each line costs ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES, ids=named)
+@pytest.mark.parametrize("case", [*FAULTS_101, *FAULTS_102], ids=named)
 async def test_one_fault_costs_its_own_lines(tasks: dict[str, Bench], case: Case) -> None:
     bench = tasks[case.task]
 
@@ -154,7 +158,7 @@ async def test_reading_by_eye_and_missing_a_conflict_is_capped(tasks: dict[str, 
 # --- other forms and cheats --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMS, ids=named)
+@pytest.mark.parametrize("form", [*FORMS_101, *FORMS_102], ids=named)
 async def test_other_forms_of_a_right_answer_keep_the_full_score(
     tasks: dict[str, Bench], form: Form
 ) -> None:

@@ -1,44 +1,19 @@
 """Whole episodes in the process environment: the loop, its outcomes, and what it stores."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from player import only, run
 from pydantic import JsonValue
 from suite_builder import RIGHT, RUBRIC, WRONG, write_script, write_task
 
 from uniclaw.errors import UserError
+from uniclaw.firewall.canary import CanarySet
 from uniclaw.records import Outcome
-from uniclaw.runner.start import RunResult, play
-from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import RunStore
-
-
-class Quiet:
-    """A watcher that says nothing."""
-
-    def started(self, planned: object) -> None: ...
-
-    def phase(self, planned: object, phase: str, round_number: int) -> None: ...
-
-    def settled(self, planned: object, record: object) -> None: ...
-
-
-def run(suite: Path, runs: Path, **given: object) -> RunResult:
-    settings: dict[str, object] = {
-        "suite": str(suite),
-        "environment": "process",
-        "runs_dir": runs,
-        "run": "r",
-        **given,
-    }
-    return play(settings, environ={}, config=None, notify=lambda _: None, watch=lambda _: Quiet())
-
-
-def only(result: RunResult) -> EpisodeRecord:
-    assert len(result.records) == 1
-    return result.records[0]
 
 
 def test_an_episode_passes_after_feedback(tmp_path: Path) -> None:
@@ -320,3 +295,58 @@ def test_every_exchange_is_stored(tmp_path: Path) -> None:
         exchange = json.loads(store.get_blob(calls[0].blob))
     assert exchange["purpose"] == "judge"
     assert exchange["completion"]["usage"]["input"] > 0
+
+
+ECHO: Mapping[str, JsonValue] = {
+    "when": {"purpose": "judge", "last_user": r"\((?P<token>[bcdfghjkmnpqrstvwxz2-9]{22})\)"},
+    "reply": {
+        "json": {
+            "lines": [
+                {
+                    "id": "kind",
+                    "met": 0.0,
+                    "evidence": ["r0.e0"],
+                    "reason": "it lacks ({{ groups.token }}) manners",
+                }
+            ]
+        }
+    },
+}
+
+
+def test_a_released_rationale_carries_no_canary(tmp_path: Path) -> None:
+    """The judge quotes its canary; the `rationale` policy releases the words, not the mark."""
+    model = write_script(tmp_path / "judge.yaml", [ECHO])
+    suite = write_task(tmp_path, rubric=JUDGED)
+    result = run(suite, tmp_path / "runs", supervisor=(model,), firewall=("rationale",))
+    record = only(result)
+    assert record.outcome is Outcome.ROUNDS_EXHAUSTED, record.reason
+    verdict = record.rounds[0].verdict
+    assert verdict is not None
+    token = re.search(r"lacks \((\w{22})\)", verdict.rationale)
+    assert token is not None, verdict.rationale
+    folder = result.root / "episodes" / record.episode_id / "rounds" / "0"
+    view = (folder / "view-0.json").read_text(encoding="utf-8")
+    assert "manners" in view
+    assert token[1] not in view
+
+
+def test_a_canary_outside_the_supervisors_side_ends_the_episode_as_a_breach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the stripping of released text broken on purpose, the watch still stops it."""
+    monkeypatch.setattr(CanarySet, "strip", _as_it_is)
+    model = write_script(tmp_path / "judge.yaml", [ECHO])
+    suite = write_task(tmp_path, rubric=JUDGED)
+    result = run(suite, tmp_path / "runs", supervisor=(model,), firewall=("rationale",))
+    record = only(result)
+    assert record.outcome is Outcome.FIREWALL_BREACH
+    assert record.final_score is None
+    assert record.reason is not None
+    assert "the user simulator's view" in record.reason
+    assert "criterion:kind" in record.reason
+    assert result.exit_code == 1
+
+
+def _as_it_is(canaries: CanarySet, text: str) -> str:
+    return text

@@ -141,13 +141,13 @@ async def test_a_function_that_breaks_on_the_evidence_costs_the_attempt(shop: Wo
         assert words in result.reason
 
 
-async def test_a_broken_function_in_a_cap_is_undecided_and_flagged(shop: Workshop):
+async def test_a_function_that_breaks_on_the_evidence_fires_its_cap_and_is_flagged(shop: Workshop):
     shop.beside("checks.py", "def check(evidence, references):\n    return {}['x']\n")
     rubric = one_line({"kind": "file", "path": "a"})
     rubric["caps"] = [{"id": "k", "max": 0.5, "description": "d", "when": PYTHON}]
     evidence = shop.evidence({"a": "x"})
     verdict = await shop.supervisor(rubric).supervise(evidence, rounds_left=0)
-    assert verdict.score is None
+    assert verdict.score == 0.5
     assert verdict.flags == ("check-error:k",)
 
 

@@ -24,6 +24,7 @@ class Fit(Record):
 
 
 def fit_on(suite: Suite, chosen: Indices, which: Mask) -> Fit:
+    """How a subset does on the cells of a mask."""
     return _fit_of(*_errors(suite, chosen, which))
 
 
@@ -57,6 +58,10 @@ def held_out_fit(
     found: Found,
     options: LiteOptions,
 ) -> tuple[Fit | None, Literal["holdout", "folds", "none"]]:
+    """Fit on cells that the search did not see: the holdout, or each fold in turn.
+
+    A fold's search has at most 50 restarts; the errors of all folds are pooled.
+    """
     if options.holdout:
         return fit_on(suite, found.chosen, ~seen), "holdout"
     folds = min(options.folds, len(suite.cells))

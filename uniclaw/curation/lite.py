@@ -9,6 +9,7 @@ that meets stated criteria. `filter_file` is the text of a suite filter.
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from uniclaw.curation.search import Costs, Rules, cost_error, quotas_of
 from uniclaw.errors import UserError
 from uniclaw.records import Count, NonNegative, Record, Unit
 from uniclaw.statistics.rows import Rows, as_rows
+from uniclaw.store.atomic import write_bytes
 
 
 class Criteria(Record):
@@ -193,6 +195,11 @@ def filter_file(report: LiteReport, suite: str) -> str:
         "tasks": list(report.tasks),
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def write_filter(file: Path, report: LiteReport, suite: str) -> None:
+    """Write `filter_file`, atomically."""
+    write_bytes(file, filter_file(report, suite).encode("utf-8"))
 
 
 def _lite(suite: Suite, options: LiteOptions) -> LiteReport:

@@ -70,6 +70,11 @@ class Suite(NamedTuple):
 
 
 def build_suite(rows: Sequence[EpisodeRow], options: LiteOptions) -> Suite:
+    """The complete matrix of rates: tasks without a value in some cell are dropped and counted.
+
+    Raises:
+        UserError: fewer than two cells, an unknown holdout cell, or no complete task.
+    """
     kept = select(rows, {str(k): v for k, v in options.where.items()})
     matrix = matrix_of(kept, ("cell",), options.measure, options.definition)
     if len(matrix.cells) < 2:
@@ -132,6 +137,8 @@ def _amounts(
 
 
 class Found(NamedTuple):
+    """A subset and how it was found."""
+
     chosen: Indices
     candidates: list[Candidate]
     pools: list[list[Candidate]]
@@ -146,6 +153,7 @@ def search_subset(
     options: LiteOptions,
     rules: Rules,
 ) -> Found:
+    """Search every stratum on the cells of a mask, and combine under the cost filter."""
     sizes = stratum_sizes(suite, options.size)
     rng = np.random.default_rng(options.seed)
     strata: list[Stratum] = []
@@ -169,6 +177,11 @@ def search_subset(
 
 
 def stratum_sizes(suite: Suite, size: int) -> list[int]:
+    """Tasks a stratum gives: in proportion, largest remainder, at least one.
+
+    Raises:
+        UserError: a size above the suite, or below one task a stratum.
+    """
     shares = [len(where) for where in suite.positions.values()]
     if size > len(suite.tasks):
         raise UserError(f"the suite has {len(suite.tasks)} tasks", field="size", value=size)

@@ -39,6 +39,8 @@ class Ending(NamedTuple):
 
     outcome: Outcome
     reason: str | None
+    retry: bool | None = None
+    """Whether another attempt may help; None leaves it to the outcome."""
 
 
 def wire(seats: Mapping[str, Seat]) -> StateGraph[EpisodeState, None, EpisodeState, EpisodeState]:
@@ -124,8 +126,18 @@ class EpisodeGraph:
         known = await self._app.aget_state(config)  # pyright: ignore[reportArgumentType]
         start = None if known.values else {"episode": episode}
         state = await self._app.ainvoke(start, config, durability="sync")  # pyright: ignore[reportCallIssue, reportArgumentType]
-        reason = state.get("reason")
-        return Ending(Outcome(str(state["outcome"])), None if reason is None else str(reason))
+        reason, retry = state.get("reason"), state.get("retry")
+        return Ending(
+            Outcome(str(state["outcome"])),
+            None if reason is None else str(reason),
+            None if retry is None else bool(retry),
+        )
+
+    async def position(self, episode: str) -> tuple[str, ...] | None:
+        """Nodes an interrupted episode would go on with; empty at its end, None if unknown."""
+        config = {"configurable": {"thread_id": episode}}
+        known = await self._app.aget_state(config)  # pyright: ignore[reportArgumentType]
+        return tuple(str(name) for name in known.next) if known.values else None
 
 
 def mermaid() -> str:

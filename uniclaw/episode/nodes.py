@@ -22,6 +22,7 @@ from uniclaw.episode.state import (
     SuperviseInput,
 )
 from uniclaw.errors import EnvironmentKilledByAgent, InfraError, UniclawError, UserError
+from uniclaw.failpoints import reach, reach_node
 from uniclaw.hidden.verdict import Verdict
 from uniclaw.records import (
     Decision,
@@ -64,9 +65,9 @@ def _go(to: NodeName, **update: JsonValue) -> Go:
     return Command(update=update, goto=to)
 
 
-def ended(outcome: Outcome, reason: str | None) -> Go:
-    """Leave for `settle`."""
-    return _go("settle", outcome=outcome.value, reason=reason)
+def ended(outcome: Outcome, reason: str | None, *, retry: bool | None = None) -> Go:
+    """Leave for `settle`; `retry` None leaves it to the outcome whether another attempt helps."""
+    return _go("settle", outcome=outcome.value, reason=reason, retry=retry)
 
 
 def guarded(
@@ -76,12 +77,16 @@ def guarded(
 
     async def node(state: In) -> Go:
         episode = str(getattr(state, "episode"))  # noqa: B009 - every input has it
+        reach_node(body.__name__, "enter")
         try:
-            return await body(seats[episode], state)
+            go = await body(seats[episode], state)
         except UserError as error:
-            return ended(Outcome.INFRA_ERROR, str(error))
+            go = ended(Outcome.INFRA_ERROR, str(error), retry=False)
         except UniclawError as error:
-            return ended(Outcome(error.outcome), f"{type(error).__name__}: {error}")
+            said = f"{type(error).__name__}: {error}"
+            go = ended(Outcome(error.outcome), said, retry=error.retry)
+        reach_node(body.__name__, "leave")
+        return go
 
     node.__annotations__["state"] = kind
     return node
@@ -95,6 +100,7 @@ async def provision(seat: Seat, state: ProvisionInput) -> Go:
     with seat.phase("provision"):
         environment = await seat.factory.start(spec.environment)
         seat.environment, seat.container = environment, environment.name
+        reach("node.provision.environment")
         await bring_in(environment, spec.bundle)
         seat.harness = await seat.open_harness(environment)
         seat.baseline = await environment.freeze(
@@ -116,6 +122,7 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
     if not files.has(ref):
         if not files.intend(number, "execute"):
             raise InfraError("a turn was cut off half-way; a new attempt starts")
+        reach("node.execute.intent")
         message = files.load(state.message_ref, TextFile).text
         done = seat.turns(number - 1)
         harness = seat.need_harness()
@@ -130,6 +137,7 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
                     executor_s=0.0,
                     detail=str(error),
                 )
+        reach("node.execute.turn")
         files.save(ref, turn)
     turn = files.load(ref, Turn)
     for event in turn.events:
@@ -155,6 +163,7 @@ async def freeze(seat: Seat, state: FreezeInput) -> Go:
                 seat.freeze_limits,
                 baseline=seat.baseline,
             )
+        reach("node.freeze.copied")
         files.save(ref, Frozen(manifest=manifest, probes=tuple(probes)))
     for entry in files.load(ref, Frozen).manifest.entries:
         seat.watch(f"artifact path {entry.path!r}", entry.path)
@@ -296,7 +305,9 @@ def _history(seat: Seat, number: int) -> list[str]:
 
 async def settle(seat: Seat, state: SettleInput) -> dict[str, str]:
     """Tear everything down; the runner then writes the record in one step."""
+    reach_node("settle", "enter")
     await tear_down(seat)
+    reach_node("settle", "leave")
     return {"outcome": state.outcome}
 
 

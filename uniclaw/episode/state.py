@@ -28,6 +28,8 @@ class EpisodeState(TypedDict, total=False):
     draft_ref: str
     outcome: str
     reason: str | None
+    retry: bool | None
+    """Whether another attempt may help; None leaves it to the outcome."""
 
 
 class ProvisionInput(Record):

@@ -18,6 +18,19 @@ _GENERIC_WORDS: Final = (
 )
 
 
+_QUALITY_WORDS: Final = (
+    "row table header sort duplicate missing total order date used open read forgotten occurs same"
+    " section summary report source format output page column copy mark link title text view"
+    " show explain verify confirm finish complete start done"
+)
+
+
+@cache
+def quality() -> frozenset[str]:
+    """Terms of any request for careful work, on top of the generic ones."""
+    return generic() | {t.key for word in _QUALITY_WORDS.split() for t in terms(word)}
+
+
 @cache
 def generic() -> frozenset[str]:
     """Terms that say nothing of what a value is about."""

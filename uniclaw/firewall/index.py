@@ -28,7 +28,7 @@ _MAX_CONTEXTS: Final = 60
 _MAX_SENTENCES: Final = 4_000
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*(?:[-*•|#>]|\d+[.)]))|\|")
 _WINDOW: Final = re.compile(r"(?<=[.!?;\n])\s*")
-_TOLD: Final = 0.7
+_PAIR_TERMS: Final = 40
 _QUOTED = re.compile(r"[`\"“”']([^`\"“”'\n]{3,60})[`\"“”']")
 _NAME = re.compile(r"(?<=[a-z0-9,)(] )([A-Z][a-z]{3,}(?:[ -][A-Z][a-z]+)*)")
 _CODE = re.compile(r"[=(){}\[\]<>;|&$]")
@@ -48,15 +48,11 @@ class Occurrence:
     seen: int = 0
 
 
-class Sentence(NamedTuple):
-    """One hidden statement as its weighted terms."""
+class Passage(NamedTuple):
+    """A hidden statement, or two that follow each other."""
 
     where: str
-    weights: dict[str, float]
-    total: float
-    told: float
-    """The greatest share of it that stands in one passage of the instruction or the brief."""
-    text: str
+    keys: frozenset[str]
 
 
 class Phrase(NamedTuple):
@@ -79,7 +75,7 @@ class HiddenIndex:
             material: hidden of the task under the policy.
             known: instruction and brief; large public files are asked later, value by value.
         """
-        self._public = [window_keys(w) for text in known for w in windows(fold(text))]
+        self.known_keys = frozenset(t.key for text in known for t in terms(fold(text)))
         self.values: dict[str, Occurrence] = {}
         self.shingles: set[int] = set()
         self.vocabulary: dict[str, str] = {}
@@ -97,7 +93,8 @@ class HiddenIndex:
             self._identifier(line_id)
         self.phrases = ManyStrings(self._phrases)
         self.codes = ManyStrings(self._codes)
-        self.sentences, self.by_term = self._weighted()
+        self.passages, self.by_term = self._passages()
+        self._spread = {key: len(places) for key, places in self.by_term.items()}
 
     # --- filling ---------------------------------------------------------------------
 
@@ -206,29 +203,29 @@ class HiddenIndex:
         for shingle in shingles(words):
             self.shingles.add(shingle)
 
-    def _weighted(self) -> tuple[list[Sentence], dict[str, list[int]]]:
-        """Sentences by the terms that set them apart; terms of many sentences weigh less."""
-        spread = Counter(key for _, _, found in self._sentences for key in {t.key for t in found})
-        half = max(4.0, len(self._sentences) / 12)
-        sentences: list[Sentence] = []
+    def _passages(self) -> tuple[list[Passage], dict[str, list[int]]]:
+        """Statements and pairs of neighbours, found by their terms."""
+        passages: list[Passage] = []
+        before: tuple[str, frozenset[str]] = ("", frozenset())
+        for where, _, found in self._sentences:
+            keys = frozenset(t.key for t in found)
+            if len(keys) >= 2:
+                passages.append(Passage(where, keys))
+                if before[0] == where and len(keys) + len(before[1]) <= _PAIR_TERMS:
+                    passages.append(Passage(where, keys | before[1]))
+            before = (where, keys)
         by_term: dict[str, list[int]] = {}
-        for where, text, found in self._sentences:
-            weights: dict[str, float] = {}
-            for term in found:
-                if term.weight >= 0.12:
-                    common = 1 / (1 + math.log1p(spread[term.key] / half))
-                    weights[term.key] = max(weights.get(term.key, 0.0), term.weight * common)
-            total = sum(weights.values())
-            if len(weights) < 3:
-                continue
-            told = max((_share(weights, keys, total) for keys in self._public), default=0.0)
-            if told < _TOLD:
-                for key in weights:
-                    by_term.setdefault(key, []).append(len(sentences))
-                sentences.append(Sentence(where, weights, total, told, text))
-        return sentences, by_term
+        for number, passage in enumerate(passages):
+            for key in passage.keys:
+                by_term.setdefault(key, []).append(number)
+        return passages, by_term
 
     # --- asking ----------------------------------------------------------------------
+
+    def telling(self, key: str) -> float:
+        """How much a term tells of a passage: less, the more passages hold it."""
+        half = max(4.0, len(self.passages) / 12)
+        return 1 / (1 + math.log1p(self._spread.get(key, 0) / half))
 
     @cached_property
     def _sorted(self) -> tuple[list[float], list[str]]:
@@ -298,15 +295,6 @@ def windows(folded: str) -> list[str]:
     """Sentences of a folded text, and pairs of neighbours."""
     parts = [p for p in _WINDOW.split(folded) if p.strip()]
     return [*parts, *(f"{a} {b}" for a, b in pairwise(parts))]
-
-
-def window_keys(window: str) -> frozenset[str]:
-    """Keys of a window's terms."""
-    return frozenset(t.key for t in terms(window))
-
-
-def _share(weights: dict[str, float], keys: frozenset[str], total: float) -> float:
-    return sum(w for key, w in weights.items() if key in keys) / total if total else 1.0
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from uniclaw.firewall.against import Against, generic, shared_context
+from uniclaw.firewall.against import Against, generic, quality, shared_context
 from uniclaw.firewall.background import background
 from uniclaw.firewall.decision import Hit
 from uniclaw.firewall.index import SHINGLE, Phrase, is_rare, shingles, windows, word_weight
@@ -12,10 +12,11 @@ from uniclaw.firewall.terms import Term, terms, tokens
 
 RUN_WEIGHT = 1.7
 LONG_RUN_WEIGHT = 1.0
-PARAPHRASE_WEIGHT = 1.0
-PARAPHRASE_SHARE = 0.45
-PARAPHRASE_NEW = 0.15
-VISIBLE_FACTOR = 0.4
+PARAPHRASE_WEIGHT = 0.6
+PARAPHRASE_SHARE = 0.2
+KNOWN_FACTOR = 0.25
+VISIBLE_FACTOR = 0.3
+_NAMES = re.compile(r"[\w/-]+(?:\.[a-z]{2,5}\b|_\w+)")
 
 
 def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
@@ -74,7 +75,8 @@ def _in_context(words: Sequence[str], phrase: Phrase, found: Sequence[Term], fol
         return False
     end = start + len(surface)
     shared = shared_context(found, start, end, phrase.contexts - own, 30)
-    return len({t.key for t in shared}) >= (1 if phrase.weight >= 0.5 else 2)
+    alone = len(words) == 1 or len(surface) <= 2
+    return len({t.word for t in shared}) >= (2 if alone or phrase.weight < 0.5 else 1)
 
 
 def heavy(run: Sequence[str]) -> bool:
@@ -150,36 +152,50 @@ def code_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator
 
 
 def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
-    """Hidden demands in other words, or in the other language."""
+    """Hidden demands in other words, or in the other language.
+
+    A window of the message counts when enough of what is new in it (neither in the instruction
+    nor in the work) stands together in one hidden passage.
+    """
     index = against.index
-    best: tuple[float, str, str] | None = None
+    best: tuple[float, int, list[str]] | None = None
     for window in windows(folded):
-        said = {t.key: t for t in terms(window)}
-        candidates: dict[int, float] = {}
-        for key in said:
-            for number in index.by_term.get(key, ()):
-                weight = index.sentences[number].weights[key]
-                candidates[number] = candidates.get(number, 0.0) + weight
-        for number, weight in candidates.items():
-            if weight < PARAPHRASE_WEIGHT:
-                continue
-            score, shared = _shared(number, said, against)
-            if score and (best is None or score > best[0]):
-                best = (score, ", ".join(shared), index.sentences[number].where)
+        said = {t.key: t for t in reversed(terms(_NAMES.sub(" ", window)))}
+        weights = {key: _novelty(term, against) for key, term in said.items()}
+        total = sum(weights.values())
+        if total < PARAPHRASE_WEIGHT:
+            continue
+        for number, score in _overlaps(weights, against).items():
+            keys = [k for k in said if k in index.passages[number].keys]
+            new = {said[k].word for k in keys if k not in index.known_keys | quality()}
+            enough = len(new) >= 2 and len({said[k].word for k in keys}) >= 3
+            if enough and score / total >= PARAPHRASE_SHARE and (best is None or score > best[0]):
+                best = (score, number, [said[k].word for k in keys])
     if best is not None:
-        yield Hit(kind="paraphrase", matched=best[1][:200], where=best[2], view=view)
+        matched = ", ".join(dict.fromkeys(best[2]))[:200]
+        where = index.passages[best[1]].where
+        yield Hit(kind="paraphrase", matched=matched, where=where, view=view)
 
 
-def _shared(number: int, said: dict[str, Term], against: Against) -> tuple[float, list[str]]:
-    """Weight and words that a window shares with a sentence; visible words count little."""
-    sentence = against.index.sentences[number]
-    shared = [t for key, t in said.items() if key in sentence.weights]
-    weight = 0.0
-    for term in shared:
-        seen = against.visible.term(term.word)
-        weight += sentence.weights[term.key] * (VISIBLE_FACTOR if seen else 1.0)
-    share = weight / max(sentence.total, 1e-9)
-    least = max(PARAPHRASE_SHARE, sentence.told + PARAPHRASE_NEW)
-    if len(shared) < 3 or weight < PARAPHRASE_WEIGHT or share < least:
-        return 0.0, []
-    return weight, [t.word for t in shared]
+def _novelty(term: Term, against: Against) -> float:
+    weight = term.weight
+    if term.key in against.index.known_keys:
+        weight *= KNOWN_FACTOR
+    if against.visible.term(term.word):
+        weight *= VISIBLE_FACTOR
+    return weight
+
+
+def _overlaps(weights: dict[str, float], against: Against) -> dict[int, float]:
+    """Passages that hold enough of a window's terms."""
+    index = against.index
+    most = max(12, len(index.passages) // 3)
+    scores: dict[int, float] = {}
+    for key, weight in weights.items():
+        places = index.by_term.get(key, ())
+        if len(places) > most:
+            continue
+        value = weight * index.telling(key)
+        for number in places:
+            scores[number] = scores.get(number, 0.0) + value
+    return {n: score for n, score in scores.items() if score >= PARAPHRASE_WEIGHT}

@@ -115,6 +115,8 @@ def _in_context(
     in_files: bool,
 ) -> bool:
     """Whether words around the mention tie it to the hidden value."""
+    if form in ("0", "1"):
+        return False
     small = len(form.replace(".", "").lstrip("-0")) <= 1
     if small and not value.stated:
         return False
@@ -125,7 +127,7 @@ def _in_context(
     if in_files and against.files.number_near(form, [t.word for t in shared], 60):
         return False
     weight = sum({t.key: max(t.weight, 0.3) for t in shared}.values())
-    return weight >= (0.45 if small else 0.3)
+    return weight >= (0.45 if small else 0.3 if value.stated else 0.6)
 
 
 # --- dates and identifiers ---------------------------------------------------------------

@@ -38,6 +38,7 @@ _CLOCK_ZH = re.compile(
     rf"(?P<part>上午|下午|晚上|早上|中午|凌晨)(?P<h>{_HOUR})点(?P<m>[零一二三四五六七八九十]{{1,3}})?(?P<rest>分|半|整)?"
     rf"|(?<![零一二三四五六七八九十百千万])(?P<h2>{_HOUR})点(?P<rest2>半|钟|一刻|整)"
 )
+_COINS_ZH = re.compile(r"(\d+)[块元](\d)[毛角]?(?:(\d)分?)?(?!\d|\.\d)")
 _ORDINAL_RUN = re.compile(
     r"(?<![a-z])(?:(twenty|thirty)[\s-])?(" + "|".join(_ORDINALS) + r")(?![a-z])"
 )
@@ -46,8 +47,10 @@ _ORDINAL_RUN = re.compile(
 def digits_for_words(folded: str) -> str:
     """Write number words as digits: `nine hundred and twelve` -> `912`, 九百一十二 -> 912."""
     folded = _CLOCK_ZH.sub(_clock, folded)
+    folded = re.sub(r"两(?=[个项处条行张份次年月天家位块])", "2", folded)
     text = _RUN.sub(lambda m: _english(m.group()), folded)
-    return _RUN_ZH.sub(lambda m: _chinese(m.group()), text.translate(_FORMAL))
+    text = _RUN_ZH.sub(lambda m: _chinese(m.group()), text.translate(_FORMAL))
+    return _COINS_ZH.sub(lambda m: f"{m[1]}.{m[2]}{m[3] or ''}元", text)
 
 
 def ordinal_days(folded: str) -> str:

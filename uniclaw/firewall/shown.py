@@ -61,7 +61,12 @@ class Shown:
 
     @cached_property
     def _figures(self) -> frozenset[str]:
-        return frozenset(_plain_figure(text) for text in _FIGURE.findall(self.folded))
+        out: set[str] = set()
+        for text in _FIGURE.findall(self.folded):
+            out.add(_plain_figure(text))
+            if "," in text:  # cells of a table may look like one grouped figure
+                out.update(_plain_figure(part) for part in text.split(","))
+        return frozenset(out)
 
     @cached_property
     def _wordset(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ from uniclaw.firewall.terms import tokens
 
 _MOST = 24
 _RUNS = 5
-_PIECE = re.compile(r"[a-z0-9]+(?:[._,-][a-z0-9]+)*|[\u3400-\u9fff]{1,4}")
+_PIECE = re.compile(r"[a-z0-9]+(?:[._,'-][a-z0-9]+)*|[\u3400-\u9fff]{1,4}")
 
 
 def fragments(folded: str) -> list[str]:
@@ -22,7 +22,7 @@ def fragments(folded: str) -> list[str]:
     for match in _PIECE.finditer(folded):
         piece = squeeze(match.group())
         plain = piece.isalpha() and not is_cjk(piece[0]) and background().common(piece)
-        if not plain and not is_cjk(piece[0]):
+        if not plain and not is_cjk(piece[0]) and "'" not in match.group():
             out.append(piece)
     return out[:_MOST]
 

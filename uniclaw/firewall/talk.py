@@ -26,6 +26,7 @@ class _File(Record):
     count: tuple[str, ...]
     oracle: tuple[str, ...]
     rubric_talk: tuple[str, ...]
+    sight: tuple[str, ...]
     grounded: tuple[str, ...]
     listed: tuple[str, ...]
 
@@ -34,6 +35,7 @@ class Wordings(NamedTuple):
     """Compiled wordings."""
 
     kinds: Mapping[str, tuple[re.Pattern[str], ...]]
+    sight: re.Pattern[str]
     grounded: re.Pattern[str]
     listed: re.Pattern[str]
 
@@ -62,7 +64,7 @@ def wordings() -> Wordings:
 
     def compiled(pattern: str) -> re.Pattern[str]:
         for name, part in data.parts.items():
-            pattern = pattern.replace(f"<{name}>", part)
+            pattern = pattern.replace(f"<{name}>", f"(?:{part})")
         try:
             return re.compile(pattern, re.IGNORECASE)
         except re.error as error:
@@ -70,6 +72,7 @@ def wordings() -> Wordings:
 
     return Wordings(
         kinds={name: tuple(map(compiled, patterns)) for name, patterns in lists.items()},
+        sight=compiled("|".join(data.sight)),
         grounded=compiled("|".join(data.grounded)),
         listed=compiled("|".join(data.listed)),
     )
@@ -124,7 +127,10 @@ def _excused(name: str, match: re.Match[str], folded: str, public: str) -> bool:
     sentence = _sentence_of(folded, match)
     if name in ("count", "oracle"):
         after = folded[match.end() : match.end() + 60].lstrip(" .")
-        grounded = wordings().grounded.search(sentence) is not None
+        rest = sentence.replace(match.group(), " ")
+        grounded = wordings().grounded.search(rest) is not None
+        if name == "oracle" and wordings().sight.search(sentence):
+            return True
         return grounded or (name == "count" and wordings().listed.match(after) is not None)
     if name == "score":
         topic = r"scor|grad|rat(?:ed|ing)|mark|points?|[得评总]?分|权重|阈值|threshold"

@@ -26,13 +26,20 @@ _STOP_WORDS = (
     " if then else than so such but also just very really please thanks thank ok okay hi hello"
     " about into over under out up down off again once more most some any each other what which"
     " who whom whose when where why how all both own same too get got make sure let like want need"
-    " see look think know go going one ones thing things way bit lot still yet now"
+    " see look think know go going one ones thing things way bit lot still yet now re against"
 )
 _STOP_PAIRS = (
     "请你 我的 你的 一下 一个 这个 那个 可以 能不 不能 能否 是否 是不 不是 就是 还是 或者 以及"
     " 和你 我要 我想 谢谢 麻烦 再把 把它 一遍 这些 那些 里面 进行 需要 应该 已经 没有 有没 有些"
     " 还有 看看 看一"
 )
+_FUNCTION_ZH = frozenset(
+    "的了是也在和就都要有不没把被给这那你我他她它请再还吗呢吧啊与及或从到对很又着过个会能可"
+)
+_CUT_WORDS = (
+    "doesn don didn isn aren wasn weren couldn wouldn shouldn hasn haven hadn won can mustn"
+)
+_CONTRACTED = frozenset(_CUT_WORDS.split())
 _STOP = frozenset(_STOP_WORDS.split())
 _STOP_ZH = frozenset(_STOP_PAIRS.split())
 
@@ -61,17 +68,16 @@ def stem(word: str) -> str:
 
 
 @cache
-def _lexicon() -> tuple[Mapping[str, str], ManyStrings[str]]:
-    english: dict[str, str] = {}
-    chinese: dict[str, str] = {}
+def _lexicon() -> tuple[Mapping[str, tuple[str, ...]], ManyStrings[tuple[str, ...]]]:
+    """Stem or Chinese word -> its concepts; a word of several senses has several."""
+    english: dict[str, tuple[str, ...]] = {}
+    chinese: dict[str, tuple[str, ...]] = {}
     for number, (words, terms) in enumerate(background().concepts):
-        for word in words:
-            english.setdefault(stem(word), f"#{number}")
-        for term in terms:
-            if is_cjk(term[0]):
-                chinese.setdefault(term, f"#{number}")
-            else:
-                english.setdefault(stem(term.lower()), f"#{number}")
+        key = f"#{number}"
+        for word in (*words, *(t.lower() for t in terms if not is_cjk(t[0]))):
+            english[stem(word)] = tuple(dict.fromkeys((*english.get(stem(word), ()), key)))
+        for term in (t for t in terms if is_cjk(t[0])):
+            chinese[term] = tuple(dict.fromkeys((*chinese.get(term, ()), key)))
     return english, ManyStrings(chinese)
 
 
@@ -101,28 +107,37 @@ def terms(folded: str) -> tuple[Term, ...]:
 
 def _english(word: str, at: int) -> Iterator[Term]:
     english, _ = _lexicon()
+    word = word.partition("'")[0]
+    if word in _CONTRACTED:
+        return
     for part in (word, *re.split(r"[._'-]", word)) if re.search(r"[._'-]", word) else (word,):
         if len(part) < 2 or part in _STOP or part.isdigit():
             continue
-        key = english.get(stem(part))
+        keys = english.get(stem(part))
         rarity = background().rarity(part)
-        yield Term(key or stem(part), part, at, min(rarity, 0.6) if key else rarity)
+        if keys is None:
+            yield Term(stem(part), part, at, rarity)
+            continue
+        weight = max(0.25, min(rarity, 0.6)) / len(keys) ** 0.5
+        yield from (Term(key, part, at, weight) for key in keys)
 
 
 def _chinese(run: str, at: int) -> Iterator[Term]:
     _, chinese = _lexicon()
-    best: dict[int, tuple[str, str]] = {}
-    for start, word, concept in chinese.found(run):
-        if len(word) > len(best.get(start, ("", ""))[0]):
-            best[start] = (word, concept)
+    best: dict[int, tuple[str, tuple[str, ...]]] = {}
+    for start, word, concepts in chinese.found(run):
+        if start not in best or len(word) > len(best[start][0]):
+            best[start] = (word, concepts)
     position = 0
     while position < len(run):
         if position in best:
-            word, concept = best[position]
-            yield Term(concept, word, at + position, 0.5)
+            word, concepts = best[position]
+            weight = 0.5 / len(concepts) ** 0.5
+            yield from (Term(key, word, at + position, weight) for key in concepts)
             position += len(word)
             continue
         pair = run[position : position + 2]
-        if len(pair) == 2 and position + 1 not in best and pair not in _STOP_ZH:
+        plain = not _FUNCTION_ZH.intersection(pair) and pair not in _STOP_ZH
+        if len(pair) == 2 and position + 1 not in best and plain:
             yield Term(pair, pair, at + position, 0.2 if pair in background().chinese else 0.45)
         position += 1

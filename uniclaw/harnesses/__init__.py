@@ -8,8 +8,15 @@ from typing import NamedTuple
 
 from uniclaw.assets import Assets
 from uniclaw.errors import UserError
+from uniclaw.harnesses.claude_code import ClaudeCode
+from uniclaw.harnesses.cli import Program, Seating, program_harness
+from uniclaw.harnesses.codex import Codex
+from uniclaw.harnesses.hermes import Hermes
 from uniclaw.harnesses.loop import LoopHarness
+from uniclaw.harnesses.mini_swe_agent import MiniSweAgent
+from uniclaw.harnesses.nanobot import Nanobot
 from uniclaw.harnesses.null import NullHarness
+from uniclaw.harnesses.opencode import OpenCode
 from uniclaw.harnesses.oracle import OracleHarness
 from uniclaw.ports import Harness, HarnessContext
 
@@ -22,6 +29,12 @@ class HarnessKind(NamedTuple):
     needs_solution: bool = False
     runs_model_code: bool = True
     """It carries out what a model decides: the process environment then needs consent."""
+    layer: str | None = None
+    """Image layer it needs. Such a harness runs inside and calls the model through a door."""
+
+
+def _inside(name: str, create: Callable[[Seating], Program], layer: str) -> HarnessKind:
+    return HarnessKind(program_harness(name, create), needs_model=True, layer=layer)
 
 
 HARNESSES: Mapping[str, HarnessKind] = {
@@ -30,6 +43,12 @@ HARNESSES: Mapping[str, HarnessKind] = {
     "oracle": HarnessKind(
         OracleHarness, needs_model=False, needs_solution=True, runs_model_code=False
     ),
+    "claude-code": _inside("claude-code", ClaudeCode, "claude-code"),
+    "codex": _inside("codex", Codex, "codex"),
+    "hermes": _inside("hermes", Hermes, "hermes"),
+    "mini-swe-agent": _inside("mini-swe-agent", MiniSweAgent, "mini-swe-agent"),
+    "nanobot": _inside("nanobot", Nanobot, "nanobot"),
+    "opencode": _inside("opencode", OpenCode, "opencode"),
 }
 
 

@@ -51,6 +51,19 @@ class EventLog:
             )
         )
 
+    def reasoning(self, text: str) -> Event:
+        """What the assistant thought, where the program tells."""
+        return self._add(
+            Event(
+                id=self._id(),
+                round=self._round,
+                kind=EventKind.REASONING,
+                role="assistant",
+                text=text,
+                at_s=self.elapsed_s,
+            )
+        )
+
     def note(self, text: str) -> Event:
         """A remark of ours about the turn."""
         return self._add(

@@ -19,6 +19,7 @@ from uniclaw.statistics import foreign
 from uniclaw.statistics.estimates import Estimate, Options
 from uniclaw.statistics.foreign import Floats
 from uniclaw.statistics.intervals import (
+    FEW,
     Totals,
     design_of,
     linearised,
@@ -207,7 +208,9 @@ class ClusteredTest(NamedTuple):
 
 
 def clustered_test(pairs: Pairs, margin: float) -> ClusteredTest | None:
-    """Two one-sided t tests of |difference| >= margin; None without variance between families."""
+    """Two one-sided t tests of |difference| >= margin; None with fewer than `FEW` families or none
+    that differ: too little for a claim of equality.
+    """
     data = totals(pairs.plan, [pairs.differences])
     return _one_sided(data, pairs.plan.strata, margin)
 
@@ -217,7 +220,7 @@ def _one_sided(
 ) -> ClusteredTest | None:
     sums, counts = data.sums[:, 0], data.counts[:, 0]
     spread = linearised(sums, counts, strata)
-    if spread.clusters < 2 or spread.variance < 1e-15:
+    if spread.clusters < FEW or spread.variance < 1e-15:
         return None
     se = float(np.sqrt(spread.variance))
     mean = float(sums.sum() / counts.sum())
@@ -226,10 +229,10 @@ def _one_sided(
     return ClusteredTest(se, spread.df, max(above, below))
 
 
-def permutation_p(pairs: Pairs, options: Options) -> float | None:
+def permutation_p(pairs: Pairs, options: Options, exact: int = EXACT) -> float | None:
     """Two-sided permutation test: the sign of each family's differences is flipped as one.
 
-    All flips are counted up to `EXACT` families with a difference; beyond that `resamples`
+    All flips are counted up to `exact` families with a difference; beyond that `resamples`
     random flips give (1 + hits) / (1 + flips) (Phipson and Smyth 2010). None when no family
     differs: there is nothing to permute.
     """
@@ -238,7 +241,7 @@ def permutation_p(pairs: Pairs, options: Options) -> float | None:
     if not len(moved):
         return None
     observed = abs(float(moved.sum())) - 1e-9
-    if len(moved) <= EXACT:
+    if len(moved) <= exact:
         every = np.array(list(product((1.0, -1.0), repeat=len(moved))))
         return float(np.mean(np.abs(every @ moved) >= observed))
     rng = np.random.default_rng(options.seed)

@@ -81,7 +81,10 @@ def _cells(rows: Sequence[EpisodeRow]) -> list[_Cell]:
             name=name,
             fixed=tuple(str(getattr(found[0], axis)) for axis in _FIXED),
             simulator=found[0].user_simulator,
-            limit=found[0].feedback_rounds_limit,
+            limit=max(
+                (r.feedback_rounds_limit for r in found if r.feedback_rounds_limit is not None),
+                default=None,
+            ),
             rows=tuple(found),
         )
         for name, found in sorted(members.items())

@@ -8,6 +8,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -106,3 +107,17 @@ def read_labels(data: bytes, source: str = "labels") -> tuple[Rating, ...]:
                 f"line {line}: expected a number in 0..1", file=source, field="value", value=text
             ) from error
     return tuple(found)
+
+
+def read_label_file(file: Path) -> tuple[Rating, ...]:
+    """Ratings of a CSV file.
+
+    Raises:
+        UserError: it cannot be read, or as `read_labels`.
+    """
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", file=file) from error
+    return read_labels(data, str(file))

@@ -8,6 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel, JsonValue
 
 from uniclaw.errors import StoreError
+from uniclaw.failpoints import reach
+
+TEMPORARY = ".uniclaw-"
+"""Prefix of files that are being written; after a crash they are litter."""
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -19,14 +23,19 @@ def write_bytes(path: Path, data: bytes) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{TEMPORARY}{path.name[:40]}.")
         with os.fdopen(handle, "wb") as file:
+            reach("file.opened")
             file.write(data)
             file.flush()
+            reach("file.written")
             os.fsync(file.fileno())
+        reach("file.synced")
         Path(temporary).replace(path)
         temporary = None
+        reach("file.renamed")
         sync_directory(path.parent)
+        reach("file.durable")
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error}") from error
     finally:

@@ -74,6 +74,19 @@ class Axes(Record):
         )
 
 
+class EarlierAttempt(Record):
+    """An attempt that did not become the episode's result."""
+
+    episode_id: str
+    attempt: Annotated[int, Field(ge=1)]
+    state: Literal["cut", "failed"]
+    """`cut`: the runner died or was stopped; `failed`: an outcome that is nobody's score."""
+    outcome: str | None = None
+    reason: str | None = None
+    spent: Mapping[str, RoleUsage] = {}
+    """By role: what was paid for it."""
+
+
 class EpisodeRecord(Record):
     """The whole result of one episode."""
 
@@ -119,6 +132,12 @@ class EpisodeRecord(Record):
     rubric_source: str | None = None
     rubric_sha256: str | None = None
     flags: tuple[str, ...] = ()
+    earlier: tuple[EarlierAttempt, ...] = ()
+    """Attempts before this one, all kept."""
+    paid: Mapping[str, RoleUsage] | None = None
+    """By role over all attempts, each stored answer counted once; None when it is `usage`."""
+    parent: str | None = None
+    """`RUN/EPISODE` that this was replayed or judged anew from."""
 
     @property
     def passed(self) -> bool | None:

@@ -1,13 +1,11 @@
 """The run store: `runs/<run>/run.sqlite` beside `episodes/<id>/`. One writer, atomic, versioned."""
 
-import fcntl
 import gzip
 import hashlib
 import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -15,31 +13,15 @@ from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 
 from uniclaw.errors import StoreError, UserError
+from uniclaw.failpoints import reach
 from uniclaw.records import SCHEMA_VERSION, RoleUsage
-from uniclaw.store.atomic import read_json, sync_directory, to_json, write_bytes, write_json
+from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
+from uniclaw.store.attempts import AttemptLog
+from uniclaw.store.database import connect, create_run, take_lock
 from uniclaw.store.records import EpisodeRecord
+from uniclaw.store.rows import flat_row, insert_rounds
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS episodes (
-  task_id TEXT NOT NULL, cell TEXT NOT NULL, trial INTEGER NOT NULL,
-  episode_id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL, state TEXT NOT NULL,
-  outcome TEXT, reason TEXT, rounds INTEGER, final_score REAL, best_score REAL,
-  executor_s REAL, wall_s REAL, row TEXT,
-  PRIMARY KEY (task_id, cell, trial));
-CREATE TABLE IF NOT EXISTS rounds (
-  episode_id TEXT NOT NULL, round INTEGER NOT NULL, decision TEXT, score REAL, stop TEXT NOT NULL,
-  executor_s REAL NOT NULL, PRIMARY KEY (episode_id, round));
-CREATE TABLE IF NOT EXISTS checkpoints (
-  episode_id TEXT NOT NULL, round INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
-  weight REAL NOT NULL, value REAL, reason TEXT NOT NULL,
-  PRIMARY KEY (episode_id, round, kind, id));
-CREATE TABLE IF NOT EXISTS calls (
-  episode_id TEXT NOT NULL, attempt INTEGER NOT NULL, seq INTEGER NOT NULL, role TEXT NOT NULL,
-  model TEXT NOT NULL, ok INTEGER NOT NULL, blob TEXT NOT NULL, spent TEXT NOT NULL,
-  PRIMARY KEY (episode_id, attempt, seq));
-"""
 
 
 class Key(NamedTuple):
@@ -61,6 +43,10 @@ class CallRow(NamedTuple):
     ok: bool
     blob: str
     spent: RoleUsage
+    request: str = ""
+    """What the same request of a later attempt or run is recognised by."""
+    reused: bool = False
+    """Answered from the store: paid before."""
 
 
 def check_run_name(name: str) -> str:
@@ -91,6 +77,7 @@ class RunStore:
         self.root = root
         self._db = connection
         self._lock = lock
+        self.attempts = AttemptLog(connection)
 
     @classmethod
     def create(cls, runs_dir: Path, name: str, settings: JsonValue) -> Self:
@@ -100,23 +87,8 @@ class RunStore:
             UserError: the name is not allowed, or the run exists.
         """
         root = runs_dir / check_run_name(name)
-        try:
-            runs_dir.mkdir(parents=True, exist_ok=True)
-            root.mkdir()
-        except FileExistsError as error:
-            raise UserError(
-                f"run exists in {runs_dir}; choose another name", field="run", value=name
-            ) from error
-        except OSError as error:
-            raise StoreError(f"cannot create {root}: {error}") from error
-        lock = _take_lock(root)
-        store = cls(root, _connect(root / "run.sqlite"), lock)
-        with store._db as db:
-            db.executescript(_SCHEMA)
-            db.execute("INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
-            db.execute("INSERT INTO meta VALUES ('settings', ?)", (to_json(settings),))
-        sync_directory(root)
-        return store
+        lock = create_run(root, settings)
+        return cls(root, connect(root / "run.sqlite"), lock)
 
     @classmethod
     def open(cls, root: Path, *, write: bool = False) -> Self:
@@ -129,7 +101,13 @@ class RunStore:
         file = root / "run.sqlite"
         if not file.is_file():
             raise UserError("no run there", field="run", value=str(root))
-        store = cls(root, _connect(file), _take_lock(root) if write else None)
+        lock = take_lock(root) if write else None
+        try:
+            store = cls(root, connect(file), lock)
+        except StoreError:
+            if lock is not None:
+                os.close(lock)
+            raise
         version = store._meta("schema_version")
         if version is None or int(version) > SCHEMA_VERSION:
             store.close()
@@ -172,80 +150,78 @@ class RunStore:
 
     def plan(self, planned: Sequence[tuple[Key, str]]) -> None:
         """Enter the episodes to play: key and episode id; existing keys are left alone."""
+        reach("plan.before")
         with self._db as db:
             db.executemany(
                 "INSERT OR IGNORE INTO episodes"
-                " (task_id, cell, trial, episode_id, attempt, state)"
-                " VALUES (?, ?, ?, ?, 1, 'planned')",
-                [(*key, episode_id) for key, episode_id in planned],
+                " (task_id, cell, trial, episode_id, base_id, attempt, state)"
+                " VALUES (?, ?, ?, ?, ?, 1, 'planned')",
+                [(*key, episode_id, episode_id) for key, episode_id in planned],
             )
+        reach("plan.after")
 
     def unfinished(self) -> list[tuple[Key, str]]:
-        """Episodes without a settled row, in planning order."""
+        """Episodes without a settled row, in planning order, with the id they were planned by."""
         rows = self._db.execute(
-            "SELECT task_id, cell, trial, episode_id FROM episodes WHERE state != 'done'"
+            "SELECT task_id, cell, trial, base_id FROM episodes WHERE state != 'done'"
             " ORDER BY rowid"
         )
         return [(Key(str(a), str(b), int(c)), str(d)) for a, b, c, d in rows]
 
     def settle(self, record: EpisodeRecord) -> None:
         """Write an episode's record and its rows; the row is what makes it count."""
+        reach("settle.before")
         write_json(self.episode_dir(record.episode_id) / "episode.json", record)
+        reach("settle.file")
         with self._db as db:
-            db.execute(
-                "UPDATE episodes SET episode_id = ?, attempt = ?, state = 'done', outcome = ?,"
-                " reason = ?, rounds = ?, final_score = ?, best_score = ?, executor_s = ?,"
-                " wall_s = ?, row = ? WHERE task_id = ? AND cell = ? AND trial = ?",
-                (
-                    record.episode_id,
-                    record.attempt,
-                    record.outcome.value,
-                    record.reason,
-                    len(record.rounds),
-                    record.final_score,
-                    record.best_score,
-                    sum(r.executor_s for r in record.rounds),
-                    record.seconds.get("wall"),
-                    to_json(_row(record)),
-                    record.task_id,
-                    record.cell,
-                    record.trial,
-                ),
-            )
-            for table in ("rounds", "checkpoints"):
-                db.execute(f"DELETE FROM {table} WHERE episode_id = ?", (record.episode_id,))
-            self._insert_rounds(db, record)
+            self._settle_rows(db, record)
+            reach("settle.rows")
+        reach("settle.after")
 
-    @staticmethod
-    def _insert_rounds(db: sqlite3.Connection, record: EpisodeRecord) -> None:
-        for item in record.rounds:
-            verdict = item.verdict
-            db.execute(
-                "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    record.episode_id,
-                    item.round,
-                    verdict.decision.value if verdict else None,
-                    verdict.score if verdict else None,
-                    item.stop.value,
-                    item.executor_s,
-                ),
-            )
-            db.executemany(
-                "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        record.episode_id,
-                        item.round,
-                        line.id,
-                        line.kind,
-                        line.weight,
-                        line.result.value,
-                        line.result.reason,
-                    )
-                    for line in (verdict.lines if verdict else ())
-                ],
-            )
+    def _settle_rows(self, db: sqlite3.Connection, record: EpisodeRecord) -> None:
+        db.execute(
+            "UPDATE episodes SET episode_id = ?, attempt = ?, state = 'done', outcome = ?,"
+            " reason = ?, rounds = ?, final_score = ?, best_score = ?, executor_s = ?,"
+            " wall_s = ?, row = ? WHERE task_id = ? AND cell = ? AND trial = ?",
+            (
+                record.episode_id,
+                record.attempt,
+                record.outcome.value,
+                record.reason,
+                len(record.rounds),
+                record.final_score,
+                record.best_score,
+                sum(r.executor_s for r in record.rounds),
+                record.seconds.get("wall"),
+                to_json(flat_row(record)),
+                record.task_id,
+                record.cell,
+                record.trial,
+            ),
+        )
+        self.attempts.settled(record.episode_id, record.outcome.value, record.seconds.get("wall"))
+        insert_rounds(db, record)
+
+    def reopen(self, outcome: str) -> list[str]:
+        """Take back the rows of an outcome that was no end; returns the ids they were planned by.
+
+        Their attempts stay, as cut off.
+        """
+        with self._db as db:
+            rows = db.execute(
+                "SELECT base_id, episode_id FROM episodes WHERE state = 'done' AND outcome = ?",
+                (outcome,),
+            ).fetchall()
+            for base, episode_id in rows:
+                db.execute(
+                    "UPDATE attempts SET state = 'cut' WHERE episode_id = ?", (episode_id,)
+                )
+                db.execute(
+                    "UPDATE episodes SET state = 'planned', outcome = NULL, reason = NULL,"
+                    " row = NULL WHERE base_id = ?",
+                    (base,),
+                )
+        return [str(base) for base, _ in rows]
 
     # --- model exchanges -----------------------------------------------------------------
 
@@ -274,11 +250,20 @@ class RunStore:
 
     def add_call(self, row: CallRow) -> None:
         """Record one model exchange; a repeated key is an error of the caller."""
+        reach("call.blob")
         with self._db as db:
             db.execute(
-                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row[:5], int(row.ok), row.blob, to_json(row.spent)),
+                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *row[:5],
+                    int(row.ok),
+                    row.blob,
+                    to_json(row.spent),
+                    row.request,
+                    int(row.reused),
+                ),
             )
+        reach("call.after")
 
     def calls(self, episode_id: str) -> list[CallRow]:
         """All exchanges of an episode, in order."""
@@ -295,6 +280,8 @@ class RunStore:
                 bool(r[5]),
                 str(r[6]),
                 RoleUsage.model_validate_json(str(r[7])),
+                str(r[8]),
+                bool(r[9]),
             )
             for r in rows
         ]
@@ -345,69 +332,9 @@ class RunStore:
         return {str(a): int(b) for a, b in rows}
 
 
-def _row(record: EpisodeRecord) -> JsonValue:
-    data = record.model_dump(
-        mode="json", exclude={"rounds", "assets", "images", "flags", "container"}
-    )
-    data["passed"] = record.passed
-    data["scored"] = record.outcome.scored
-    data["rounds"] = [
-        {
-            "round": r.round,
-            "score": r.verdict.score if r.verdict else None,
-            "passed": None if r.verdict is None else r.verdict.decision.value == "pass",
-            "checkpoints": {
-                line.id: line.result.value
-                for line in (r.verdict.lines if r.verdict else ())
-                if line.kind == "checkpoint"
-            },
-            "weights": {
-                line.id: line.weight
-                for line in (r.verdict.lines if r.verdict else ())
-                if line.kind == "checkpoint"
-            },
-            "executor_s": r.executor_s,
-            "feedback_source": r.feedback.source if r.feedback else None,
-            "blocked": sum(1 for d in r.drafts if d.decision == "leak" and not d.delivered),
-        }
-        for r in record.rounds
-    ]
-    return data
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    try:
-        db = sqlite3.connect(file, timeout=30, check_same_thread=False)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=FULL")
-    except sqlite3.Error as error:
-        raise StoreError(f"cannot open {file}: {error}") from error
-    return db
-
-
-def _take_lock(root: Path) -> int:
-    handle = os.open(root / "lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        raise StoreError(f"{root}: another runner works on this run") from error
-    return handle
-
-
 def list_runs(runs_dir: Path) -> list[Path]:
     """Run directories below `runs_dir`, newest first."""
     if not runs_dir.is_dir():
         return []
     found = [p for p in runs_dir.iterdir() if (p / "run.sqlite").is_file() and not p.is_symlink()]
     return sorted(found, key=lambda p: (p / "run.sqlite").stat().st_mtime, reverse=True)
-
-
-def check_database(file: Path) -> str | None:
-    """None when SQLite finds the file whole, else what is wrong."""
-    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
-        try:
-            answer = str(db.execute("PRAGMA quick_check").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            return str(error)
-    return None if answer == "ok" else answer

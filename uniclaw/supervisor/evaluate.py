@@ -1,8 +1,9 @@
 """Evaluate the lines of a rubric over frozen evidence: one result a line.
 
-A check that breaks on what the agent left is the agent's: value 0 in a checkpoint. Where a high
-value hurts the attempt (a cap, the part of a `not`) nothing is made up: the value is None, as it
-is wherever machine or author, not the agent, kept a check from being decided.
+A check that breaks on what the agent left is the agent's, and counts against it: value 0 in a
+checkpoint, value 1 where a high value hurts the attempt (a cap, the part of a `not`), flagged
+either way. Otherwise output built to break a cap would end without a score. Where machine or
+author, not the agent, kept a check from being decided, the value is None.
 """
 
 from collections.abc import Sequence
@@ -99,7 +100,7 @@ class _Evaluator:
             result = self._carry_out(part, context)
         except BrokenOnEvidence as error:
             self.flags.append(f"check-error:{part.id}")
-            result = CheckResult(value=0.0 if part.positive else None, reason=short(str(error)))
+            result = CheckResult(value=0.0 if part.positive else 1.0, reason=short(str(error)))
         except Undecidable as error:
             result = CheckResult(value=None, reason=short(str(error)))
         return _mark(part, result)

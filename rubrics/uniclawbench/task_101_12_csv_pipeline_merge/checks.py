@@ -322,7 +322,10 @@ def _attributed(node, value, outer=frozenset()):
             return set()
         return _files_beside(node, value) or set(outer)
     if isinstance(node, list):
-        return set().union(*(_attributed(item, value, outer) for item in node))
+        found = set().union(*(_attributed(item, value, outer) for item in node))
+        texts = [i for i in node if isinstance(i, str) and not _files_in(i)]
+        pair = len(texts) == 1 and _holds(texts[0], value)
+        return found or (_files_in(node) if pair else set())
     if not isinstance(node, dict):
         return set()
     found = set()
@@ -337,18 +340,16 @@ def _attributed(node, value, outer=frozenset()):
 
 
 def _files_beside(text, value):
-    """Files in a sentence that stand nearest to a value."""
+    """Files in a sentence that share a value's part of it, or else stand nearest to it."""
     plain = _plain(text)
+    parts = [p for p in re.split(r"\s*[|;]\s*|\s+vs\.?\s+", plain) if value in p]
+    if shared := set().union(*map(_files_in, parts)):
+        return shared
     places = [(m.start(), m[0].lower()) for m in _FILE.finditer(plain)]
-    if not places:
-        return set()
-    at = [m.start() for m in re.finditer(re.escape(value), plain)]
-    ends = [p + len(value) for p in at]
     near = set()
-    for start, end in zip(at, ends):
-        after = [f for p, f in places if end <= p and "|" not in plain[end:p] and ";" not in plain[end:p]]
-        before = [f for p, f in places if p < start and ";" not in plain[p:start]]
-        near |= set(after) if not before else set(after[:1]) | set(before[-1:])
+    for match in re.finditer(re.escape(value), plain):
+        near |= {f for p, f in [x for x in places if x[0] >= match.end()][:1]}
+        near |= {f for p, f in [x for x in places if x[0] < match.start()][-1:]}
     return near
 
 

@@ -67,12 +67,12 @@ def custom_input(arguments: str) -> str:
     return arguments if record is None else text_of(record.get("input"))
 
 
-def finish_of_response(response: Json, *, has_calls: bool) -> Finish:
-    """Why a response stopped."""
+def finish_of_response(response: Json, *, said: Finish) -> Finish:
+    """Why a response stopped; `said` is what its output alone would mean."""
     if response.get("status") == "incomplete":
         reason = object_of(response.get("incomplete_details")).get("reason")
         return "refusal" if reason == "content_filter" else "length"
-    return "tool_calls" if has_calls else "stop"
+    return said
 
 
 # --- reading -----------------------------------------------------------------------------
@@ -112,9 +112,15 @@ def _read_chat(body: Json) -> Answer:
         call_id = text_of(item.get("id")) or f"call_{index}"
         blocks.append(Call(call_id, text_of(function.get("name")), raw or "{}"))
     finish = CHAT_FINISH.get(text_of(choices[0].get("finish_reason")), "stop")
-    if finish == "stop" and any(isinstance(b, Call) for b in blocks):
-        finish = "tool_calls"
+    if finish == "stop":
+        finish = _spoken_finish(blocks)
     return _answer("chat", body, blocks, finish)
+
+
+def _spoken_finish(blocks: list[AnswerBlock]) -> Finish:
+    if any(isinstance(b, Call) for b in blocks):
+        return "tool_calls"
+    return "refusal" if any(isinstance(b, Refusal) for b in blocks) else "stop"
 
 
 def _answer(api: Api, body: Json, blocks: list[AnswerBlock], finish: Finish) -> Answer:
@@ -129,8 +135,8 @@ def _read_response(body: Json) -> Answer:
     blocks: list[AnswerBlock] = []
     for item in objects_of(body.get("output")):
         blocks += read_output_item(item)
-    has_calls = any(isinstance(b, Call) for b in blocks)
-    return _answer("responses", body, blocks, finish_of_response(body, has_calls=has_calls))
+    finish = finish_of_response(body, said=_spoken_finish(blocks))
+    return _answer("responses", body, blocks, finish)
 
 
 def read_output_item(item: Json) -> list[AnswerBlock]:
@@ -261,9 +267,7 @@ def _message_block(block: AnswerBlock) -> Json:
 def write_response(answer: Answer, output: list[Json], *, created: int) -> Json:
     """A finished response around its output items."""
     cut = answer.finish == "length"
-    blocked = answer.finish == "refusal" and not any(
-        isinstance(b, Refusal) for b in answer.blocks
-    )
+    blocked = answer.finish == "refusal" and not any(isinstance(b, Refusal) for b in answer.blocks)
     reason = "max_output_tokens" if cut else "content_filter" if blocked else None
     items: list[JsonValue] = [*output]
     return {

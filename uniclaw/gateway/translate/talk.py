@@ -86,8 +86,7 @@ Block = Text | Image | File | Call | Result | Thought
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message. Results stand in messages of role `tool`, calls and thoughts in
-    `assistant`."""
+    """One message; results stand in role `tool`, calls and thoughts in `assistant`."""
 
     role: Role
     blocks: tuple[Block, ...]
@@ -221,6 +220,8 @@ class CallStarted:
     key: int
     id: str
     name: str
+    custom: bool = False
+    """Its pieces are free text, not JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _messages(messages: list[Said]) -> list[JsonValue]:
     merged: list[tuple[str, list[JsonValue]]] = []
     for said in messages:
         role = "assistant" if said.role == "assistant" else "user"
-        blocks = [block for b in said.blocks for block in _blocks(b)]
+        blocks: list[JsonValue] = [block for b in said.blocks for block in _blocks(b)]
         if merged and merged[-1][0] == role:
             merged[-1][1].extend(blocks)
         elif blocks:

@@ -1,0 +1,161 @@
+"""The SQLite file of a run: schema, opening, the writer's lock, and how a run comes to be."""
+
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from uniclaw.errors import StoreError, UserError
+from uniclaw.failpoints import reach
+from uniclaw.records import SCHEMA_VERSION
+from uniclaw.store.atomic import sync_directory, to_json
+
+FILE = "run.sqlite"
+LOCK = "lock"
+NEW = ".new-"
+"""Prefix of a run that is being made."""
+UNBORN_S = 60.0
+"""Age from which a new run without a lock file has no living maker."""
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS episodes (
+  task_id TEXT NOT NULL, cell TEXT NOT NULL, trial INTEGER NOT NULL,
+  episode_id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL, state TEXT NOT NULL,
+  outcome TEXT, reason TEXT, rounds INTEGER, final_score REAL, best_score REAL,
+  executor_s REAL, wall_s REAL, row TEXT, base_id TEXT NOT NULL,
+  PRIMARY KEY (task_id, cell, trial));
+CREATE INDEX IF NOT EXISTS episodes_base ON episodes (base_id);
+CREATE TABLE IF NOT EXISTS attempts (
+  base_id TEXT NOT NULL, attempt INTEGER NOT NULL, episode_id TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL, outcome TEXT, reason TEXT, started_at TEXT NOT NULL, wall_s REAL,
+  PRIMARY KEY (base_id, attempt));
+CREATE TABLE IF NOT EXISTS rounds (
+  episode_id TEXT NOT NULL, round INTEGER NOT NULL, decision TEXT, score REAL, stop TEXT NOT NULL,
+  executor_s REAL NOT NULL, PRIMARY KEY (episode_id, round));
+CREATE TABLE IF NOT EXISTS checkpoints (
+  episode_id TEXT NOT NULL, round INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+  weight REAL NOT NULL, value REAL, reason TEXT NOT NULL,
+  PRIMARY KEY (episode_id, round, kind, id));
+CREATE TABLE IF NOT EXISTS calls (
+  episode_id TEXT NOT NULL, attempt INTEGER NOT NULL, seq INTEGER NOT NULL, role TEXT NOT NULL,
+  model TEXT NOT NULL, ok INTEGER NOT NULL, blob TEXT NOT NULL, spent TEXT NOT NULL,
+  request TEXT NOT NULL, reused INTEGER NOT NULL,
+  PRIMARY KEY (episode_id, attempt, seq));
+"""
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """Open the database for reading and writing.
+
+    Raises:
+        StoreError: it is none, or cannot be opened.
+    """
+    try:
+        db = sqlite3.connect(file, timeout=30, check_same_thread=False)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=FULL")
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot open {file}: {error}") from error
+    return db
+
+
+def take_lock(root: Path) -> int:
+    """Become the one writer of a run.
+
+    Raises:
+        StoreError: another process is.
+    """
+    handle = os.open(root / LOCK, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise StoreError(f"{root}: another runner works on this run") from error
+    return handle
+
+
+def create_run(root: Path, settings: JsonValue) -> int:
+    """Make a run beside its place and rename it there, so that half a run is never seen.
+
+    Returns:
+        The writer's lock.
+
+    Raises:
+        UserError: the run exists.
+        StoreError: the directory cannot be written.
+    """
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        sweep_unborn(root.parent)
+        new = root.parent / f"{NEW}{secrets.token_hex(6)}"
+        new.mkdir()
+    except OSError as error:
+        raise StoreError(f"cannot create {root}: {error}") from error
+    reach("run.directory")
+    lock = take_lock(new)
+    try:
+        _fill(new, settings)
+        _publish(new, root)
+    except BaseException:
+        os.close(lock)
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return lock
+
+
+def _fill(new: Path, settings: JsonValue) -> None:
+    with closing(connect(new / FILE)) as db, db:
+        db.executescript(SCHEMA)
+        db.execute("INSERT INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),))
+        db.execute("INSERT INTO meta VALUES ('settings', ?)", (to_json(settings),))
+    sync_directory(new)
+    reach("run.rows")
+
+
+def _publish(new: Path, root: Path) -> None:
+    try:
+        if root.exists():
+            raise FileExistsError(root)
+        new.rename(root)
+    except OSError as error:
+        if root.exists():
+            raise UserError(
+                f"run exists in {root.parent}; choose another name", field="run", value=root.name
+            ) from error
+        raise StoreError(f"cannot create {root}: {error}") from error
+    sync_directory(root.parent)
+    reach("run.published")
+
+
+def sweep_unborn(runs_dir: Path) -> tuple[str, ...]:
+    """Remove runs whose maker died before they had their name."""
+    removed: list[str] = []
+    for path in sorted(runs_dir.glob(f"{NEW}*")):
+        if path.is_symlink() or not path.is_dir():
+            continue
+        if not (path / LOCK).is_file() and time.time() - path.stat().st_mtime < UNBORN_S:
+            continue
+        try:
+            lock = take_lock(path)
+        except StoreError:
+            continue  # its maker lives
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(lock)
+        removed.append(path.name)
+    return tuple(removed)
+
+
+def check_database(file: Path) -> str | None:
+    """None when SQLite finds the file whole, else what is wrong."""
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+        try:
+            answer = str(db.execute("PRAGMA quick_check").fetchone()[0])
+        except sqlite3.DatabaseError as error:
+            return str(error)
+    return None if answer == "ok" else answer
