@@ -38,10 +38,14 @@ class RunSettings(Record):
     """Overrides the brief's; None takes the brief's, then `default`."""
     feedback_rounds: Annotated[int, Field(ge=0, le=10)] | None = None
     """None takes each task's own."""
+    questions_free: bool = False
+    """A turn that ends in a question uses no feedback round (at most 5 such turns)."""
     trials: Annotated[int, Field(ge=1, le=1000)] = 1
     seed: Count = 0
     parallel: Annotated[int, Field(ge=1, le=256)] = 2
     """Episodes at a time."""
+    max_attempts: Annotated[int, Field(ge=1, le=10)] = 2
+    """Attempts at an episode that fail by nobody's fault before it stays without a score."""
     environment: Literal["docker", "process"] = "docker"
     solutions: Path | None = None
     """Directory of `<task_id>/round-N.sh` for the oracle on imported tasks."""
@@ -76,6 +80,7 @@ ENVIRONMENT_NAMES: Mapping[str, str] = {
     "UNICLAW_TRIALS": "trials",
     "UNICLAW_SEED": "seed",
     "UNICLAW_PARALLEL": "parallel",
+    "UNICLAW_MAX_ATTEMPTS": "max_attempts",
     "UNICLAW_ENVIRONMENT": "environment",
     "UNICLAW_SOLUTIONS": "solutions",
     "UNICLAW_PRICES": "prices",

@@ -30,9 +30,6 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-# --- budgets and usage -------------------------------------------------------------------
-
-
 class Budget(Record):
     """Limits of one episode. None means no limit of that kind."""
 
@@ -85,9 +82,6 @@ class RoleUsage(Record):
     usage: Usage = Usage()
     cost_usd: NonNegative | None = None
     """None when a price is unknown for at least one call."""
-
-
-# --- task --------------------------------------------------------------------------------
 
 
 class Service(Record):
@@ -155,9 +149,6 @@ class Brief(Record):
     persona: str | None = None
     """Name of a persona under `roles/personas`; None uses the run's."""
     facts: tuple[Fact, ...] = ()
-
-
-# --- trajectory --------------------------------------------------------------------------
 
 
 class EventKind(StrEnum):
@@ -231,9 +222,6 @@ class Turn(Record):
     """Outcome of the episode when the turn failed in a way that is nobody's score."""
 
 
-# --- evidence ----------------------------------------------------------------------------
-
-
 class Entry(Record):
     """One path of a frozen artifact tree; only regular files have bytes in the store."""
 
@@ -261,11 +249,8 @@ class Manifest(Record):
 
     def files(self) -> tuple[Entry, ...]:
         """Regular files that are present and were copied."""
-        return tuple(
-            e
-            for e in self.entries
-            if e.kind == "file" and e.change != "deleted" and e.skipped is None
-        )
+        files = (e for e in self.entries if e.kind == "file" and e.skipped is None)
+        return tuple(e for e in files if e.change != "deleted")
 
 
 class ProbeResult(Record):
@@ -275,9 +260,6 @@ class ProbeResult(Record):
     exit_code: int | None
     stdout: str
     truncated: bool = False
-
-
-# --- firewall and the user simulator -----------------------------------------------------
 
 
 class Decision(StrEnum):
@@ -377,9 +359,6 @@ class Feedback(Record):
     """How many drafts were screened."""
 
 
-# --- outcomes ----------------------------------------------------------------------------
-
-
 class Outcome(StrEnum):
     """How an episode ended. The first group is scored; the second is nobody's score."""
 
@@ -401,16 +380,9 @@ class Outcome(StrEnum):
     @property
     def scored(self) -> bool:
         """Whether the episode counts in scores."""
-        return self in _SCORED
+        return self.value in _SCORED
 
 
 _SCORED = frozenset(
-    {
-        Outcome.PASS,
-        Outcome.FAIL,
-        Outcome.ROUNDS_EXHAUSTED,
-        Outcome.TIMEOUT,
-        Outcome.BUDGET,
-        Outcome.EXECUTOR_INCOMPLETE,
-    }
+    ("pass", "fail", "rounds_exhausted", "timeout", "budget", "executor_incomplete")
 )

@@ -154,7 +154,7 @@ async def test_another_container_cannot_be_reached(
 
 
 def _base_tag(factory: DockerFactory) -> str:
-    return factory._images.resolve("base").hash  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return factory._images.resolve("base").hash  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_the_agent_cannot_see_or_open_the_socket_itself(

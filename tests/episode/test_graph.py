@@ -46,7 +46,7 @@ def test_the_verdict_is_in_no_role_nodes_input() -> None:
 
 def test_state_holds_scalars_only() -> None:
     for name, kind in get_type_hints(EpisodeState).items():
-        assert kind in (str, int, str | None), name
+        assert kind in (str, int, str | None, bool | None), name
 
 
 def test_the_graph_can_be_drawn() -> None:

@@ -112,6 +112,16 @@ def test_a_question_is_answered_from_the_brief(tmp_path: Path) -> None:
     assert record.outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize(("free", "outcome"), [(True, Outcome.PASS), (False, Outcome.FAIL)])
+def test_whether_a_question_uses_a_round_is_a_setting(
+    tmp_path: Path, free: bool, outcome: Outcome
+) -> None:
+    suite = write_task(tmp_path, rounds=("true\n#: Which quay do you mean?\n", RIGHT))
+    result = run(suite, tmp_path / "runs", feedback_rounds=0, questions_free=free)
+    assert (only(result).outcome is Outcome.PASS) == (outcome is Outcome.PASS)
+    assert len(only(result).rounds) == (2 if free else 1)
+
+
 def test_trials_and_cells_each_get_one_row(tmp_path: Path) -> None:
     result = run(
         write_task(tmp_path), tmp_path / "runs", trials=2, firewall=("sealed", "open"), parallel=4

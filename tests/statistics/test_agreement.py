@@ -5,7 +5,7 @@ import pytest
 from row_builder import play, row
 
 from uniclaw.errors import UserError
-from uniclaw.statistics.agreement import AgreementOptions, agreement, cohen_kappa
+from uniclaw.statistics.agreement import AgreementOptions, Weights, agreement, cohen_kappa
 from uniclaw.statistics.coefficients import (
     Metric,
     gwet_ac1,
@@ -78,7 +78,8 @@ def test_weighted_kappa_equals_the_formula_of_its_table() -> None:
     right = np.repeat(columns, table.ravel()).astype(np.float64)
     share = table / table.sum()
     margins = np.outer(share.sum(axis=1), share.sum(axis=0))
-    for weights, power in (("linear", 1), ("quadratic", 2)):
+    kinds: tuple[tuple[Weights, int], ...] = (("linear", 1), ("quadratic", 2))
+    for weights, power in kinds:
         gap = np.abs(np.subtract.outer(np.arange(3), np.arange(3))) ** power
         expected = 1 - (gap * share).sum() / (gap * margins).sum()
         found = cohen_kappa(left, right, np.arange(3.0), weights)

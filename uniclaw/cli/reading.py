@@ -14,8 +14,10 @@ from uniclaw.store.run_store import RunStore
 def show_run(root: Path, *, as_json: bool) -> int:
     """Print a run; returns its exit code."""
     with RunStore.open(root) as store:
-        records = list(store.episodes())
+        records, damaged = store.readable()
         planned = sum(store.counts().values())
+    for problem in damaged:
+        output.note(f"damaged: {problem}")
     if as_json:
         output.print_json(document(root.name, records, planned))
     else:

@@ -15,6 +15,9 @@ Supervisor = Annotated[Text, typer.Option(help="`checks`, or judge models; + joi
 Simulator = Annotated[Text, typer.Option(help="`template`, or a model.")]
 Policies = Annotated[Text, typer.Option(help="Policies, comma-separated.")]
 Rounds = Annotated[Number, typer.Option(help="Overrides each task's own limit.")]
+Questions = Annotated[
+    bool | None, typer.Option("--questions-free", help="Questions use no feedback round.")
+]
 Trials = Annotated[Number, typer.Option(help="Repetitions of each cell and task.")]
 Parallel = Annotated[Number, typer.Option(help="Episodes at a time.")]
 Environment = Annotated[Text, typer.Option(help="docker or process.")]
@@ -47,6 +50,7 @@ def run(
     user_simulator: Simulator = None,
     firewall: Policies = None,
     feedback_rounds: Rounds = None,
+    questions_free: Questions = None,
     trials: Trials = None,
     parallel: Parallel = None,
     environment: Environment = None,
@@ -73,6 +77,7 @@ def run(
         "suite": suite,
         "votes": votes,
         "feedback_rounds": feedback_rounds,
+        "questions_free": questions_free,
         "trials": trials,
         "parallel": parallel,
         "environment": environment,

@@ -111,15 +111,11 @@ def quotas_of(stratum: Stratum, size: int, rules: Rules) -> list[int]:
         raise UserError(f"stratum {stratum.name!r} has {sum(room)} tasks", field="size", value=size)
     wanted = apportion(size, [float(quota) for quota in rules.quotas])
     given = [min(want, have) for want, have in zip(wanted, room, strict=True)]
-    for quarter in range(QUARTILES):
-        missing = wanted[quarter] - given[quarter]
-        wanted[quarter] = given[quarter]
-        nearest = sorted(range(QUARTILES), key=lambda q, at=quarter: (abs(q - at), q))
-        for other in nearest:
-            spare = room[other] - max(wanted[other], given[other])
-            moved = min(missing, spare)
+    for quarter, (want, have) in enumerate(zip(wanted, room, strict=True)):
+        missing = max(0, want - have)
+        for other in sorted(range(QUARTILES), key=lambda q, at=quarter: (abs(q - at), q)):
+            moved = min(missing, room[other] - given[other])
             given[other] += moved
-            wanted[other] = max(wanted[other], given[other])
             missing -= moved
     return given
 

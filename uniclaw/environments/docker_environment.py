@@ -5,6 +5,7 @@ Must not know tasks, roles or the hidden side.
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal, ParamSpec, TypeVar
@@ -41,6 +42,7 @@ _HOMES: Mapping[str, str] = {"agent": "/home/agent", "root": "/root"}
 _SIGKILL = 128 + 9
 _KILL_S = 10.0
 _PROBE_BYTES = 100_000
+_DYING_S, _DYING_CHECKS = 0.5, 5
 NEVER_OWNED = frozenset(
     PurePosixPath(p) for p in ("/", "/tmp", "/var/tmp", "/home", "/root", "/etc", "/opt", "/srv")
 )
@@ -119,8 +121,8 @@ class DockerEnvironment:
         done = Execution(self._api, self._container, self._running, abort).run(call)
         if done.still_there:
             sidecar.kill_all(self._api, self._target)
-        if done.exit_code in {None, _SIGKILL}:
-            self._check_alive()
+        if done.exit_code in {None, _SIGKILL} and not done.timed_out:
+            self._check_dying()
         return ExecResult(
             exit_code=done.exit_code,
             stdout=done.output.bytes_of("stdout"),
@@ -318,6 +320,15 @@ class DockerEnvironment:
         except (DockerException, RequestException, ConnectionError, TimeoutError) as error:
             raise EngineError(f"{self._name}: the engine does not answer: {error}") from error
 
+    def _check_dying(self) -> None:
+        """`_check_alive` for a while: a command ends a moment before the engine knows why.
+
+        Only for commands that were killed; that is rare.
+        """
+        for _ in range(_DYING_CHECKS):
+            self._check_alive()
+            time.sleep(_DYING_S / _DYING_CHECKS)
+
     def _check_alive(self) -> None:
         """Raise what ended the container, if it ended."""
         try:
@@ -326,7 +337,9 @@ class DockerEnvironment:
             raise EnvironmentLost(f"{self._name} is gone") from error
         death = cause_of_death(state)
         if death is not None:
-            raise death(f"{self._name}: its init ended with {state.get('ExitCode')!r}")
+            side = "outside" if death is EnvironmentLost else "inside"
+            code = state.get("ExitCode")
+            raise death(f"{self._name} was ended from {side} (exit code {code})")
 
 
 def cause_of_death(

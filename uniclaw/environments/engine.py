@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,6 +27,10 @@ DEFAULT_SOCKET = "/var/run/docker.sock"
 _START_S = 60.0
 _POLL_S = 0.2
 _LOG_TAIL_BYTES = 2000
+
+
+_OUTLIVES_US: "list[subprocess.Popen[bytes]]" = []
+"""Held to the end, because a collected `Popen` complains that its process still runs."""
 
 
 class EngineInfo(NamedTuple):
@@ -61,6 +66,7 @@ def connect(url: str | None = None, *, timeout_s: float = 60.0) -> DockerApi:
         EngineError: nothing answers there.
     """
     where = url or engine_url()
+    _refuse_silent_socket(where)
     try:
         if where.startswith("tcp") and os.environ.get("DOCKER_TLS_VERIFY"):
             tls = docker.tls.TLSConfig(  # paths as the docker CLI has them
@@ -74,6 +80,17 @@ def connect(url: str | None = None, *, timeout_s: float = 60.0) -> DockerApi:
     except (DockerException, RequestException, OSError) as error:
         raise EngineError(f"no Docker engine answers at {where}: {error}") from error
     return cast("DockerApi", client)
+
+
+def _refuse_silent_socket(url: str) -> None:
+    """Look before the SDK does: it leaks a socket that cannot connect."""
+    if not url.startswith("unix://"):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(url.removeprefix("unix://"))
+        except OSError as error:
+            raise EngineError(f"no Docker engine answers at {url}: {error.strerror}") from error
 
 
 def _tls_file(name: str) -> Path:
@@ -159,6 +176,7 @@ def _start() -> EngineInfo:
         info = _wait_for(process)
         if info is not None:
             _remember(process.pid, info.url)
+            _OUTLIVES_US.append(process)
             return info._replace(started_by_us=True)
         text = _tail(log)
         more = next((v for k, v in fallbacks.items() if k in text and v[0] not in options), None)

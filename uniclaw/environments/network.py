@@ -29,7 +29,6 @@ HOSTNAME = "workspace"
 
 _MOUNT = "/run/uniclaw"
 _READY = "/dev/shm/ready"
-_NOBODY = "65534:65534"
 _READY_S = 30.0
 _MEMORY_BYTES = 128_000_000
 _PIDS = 16
@@ -64,12 +63,15 @@ def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, s
     directory = Path(door)
     if not directory.is_absolute() or not directory.is_dir():
         raise UserError("no such directory", field="door", value=door)
+    # The gateway's directory lets only its owner in.
+    owner = directory.stat()
+    user = f"{owner.st_uid}:{owner.st_gid}"
     try:
         made = api.create_container(
             image,
             _command(),
             entrypoint=[],
-            user=_NOBODY,
+            user=user,
             hostname=HOSTNAME,
             name=f"uniclaw-net-{secrets.token_hex(6)}",
             host_config=api.create_host_config(
@@ -90,7 +92,7 @@ def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, s
     try:
         api.start(namespace.container)
         argv = ["/bin/sh", "-c", _WAIT]
-        code, _ = run_plain(api, namespace.container, argv, user=_NOBODY, timeout_s=_READY_S)
+        code, _ = run_plain(api, namespace.container, argv, user=user, timeout_s=_READY_S)
     except (DockerException, RequestException) as error:
         close_namespace(api, namespace)
         raise EngineError(f"the network sidecar does not start: {error}") from error

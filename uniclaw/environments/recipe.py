@@ -87,6 +87,9 @@ def load_recipe(name: str, directory: Path) -> Recipe:
     Raises:
         UserError: a file is missing or broken; names file, field and value.
     """
+    for path in directory.rglob("*"):
+        if path.is_symlink():
+            raise UserError("links are not allowed in a recipe", file=path)
     head = _recipe_file(directory / "recipe.yaml")
     dockerfile = directory / "Dockerfile"
     if not dockerfile.is_file():

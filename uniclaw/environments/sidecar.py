@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from uniclaw.environments.build import IDLE
-from uniclaw.environments.docker_exec import KILL_ALL, run_plain
+from uniclaw.environments.docker_exec import KILL_ALL
 from uniclaw.environments.wire import DockerApi, text_of
 
 READER = ("SYS_PTRACE", "DAC_READ_SEARCH")
@@ -32,12 +32,15 @@ class Target(NamedTuple):
 
 @contextmanager
 def beside(
-    api: DockerApi, target: Target, capabilities: Sequence[str]
+    api: DockerApi,
+    target: Target,
+    capabilities: Sequence[str],
+    command: Sequence[str] = IDLE,
 ) -> Generator[str, None, None]:
     """A running sidecar; removed at the end."""
     made = api.create_container(
         target.image,
-        list(IDLE),
+        list(command),
         entrypoint=[],
         user="0:0",
         name=f"uniclaw-side-{secrets.token_hex(6)}",
@@ -60,6 +63,5 @@ def beside(
 
 def kill_all(api: DockerApi, target: Target) -> None:
     """Kill every process of the target but its PID 1."""
-    with beside(api, target, KILLER) as container:
-        # This also ends the sidecar's own first process, which takes this command with it.
-        run_plain(api, container, ["/bin/sh", "-c", KILL_ALL], user="0:0", timeout_s=_KILL_S)
+    with beside(api, target, KILLER, ("/bin/sh", "-c", KILL_ALL)) as container:
+        api.wait(container, timeout=_KILL_S)

@@ -74,10 +74,11 @@ def guarded(
     body: Callable[[Seat, In], Awaitable[Go]], seats: Mapping[str, Seat], kind: type[In]
 ) -> Node[In]:
     """A node: finds its seat, and turns typed errors into the outcome they stand for."""
+    name = kind.__name__.removesuffix("Input").lower()
 
     async def node(state: In) -> Go:
         episode = str(getattr(state, "episode"))  # noqa: B009 - every input has it
-        reach_node(body.__name__, "enter")
+        reach_node(name, "enter")
         try:
             go = await body(seats[episode], state)
         except UserError as error:
@@ -85,7 +86,7 @@ def guarded(
         except UniclawError as error:
             said = f"{type(error).__name__}: {error}"
             go = ended(Outcome(error.outcome), said, retry=error.retry)
-        reach_node(body.__name__, "leave")
+        reach_node(name, "leave")
         return go
 
     node.__annotations__["state"] = kind

@@ -33,6 +33,9 @@ from uniclaw.suites.bundle import TaskBundle
 from uniclaw.trajectory import Evidence
 from uniclaw.user_simulator import UserSimulator
 
+MAX_FREE_QUESTIONS = 5
+"""Where questions use no feedback round, an agent that only asks still comes to an end."""
+
 
 class SupervisorPort(Protocol):
     """The hidden supervisor as an episode sees it."""
@@ -58,6 +61,8 @@ class EpisodeSpec:
     budget: Budget
     environment: EnvironmentSpec
     environment_kind: str
+    questions_free: bool = False
+    """A turn that ends in a question uses no feedback round."""
 
 
 @dataclass(kw_only=True)
@@ -150,7 +155,9 @@ class Seat:
         """Feedback rounds that can still be played after `round_number`."""
         if self.used_up(done) is not None:
             return 0
-        return max(0, self.spec.budget.feedback_rounds - round_number)
+        asked = sum(1 for turn in done if turn.stop is StopReason.ASKED)
+        free = min(asked, MAX_FREE_QUESTIONS) if self.spec.questions_free else 0
+        return max(0, self.spec.budget.feedback_rounds + free - round_number)
 
     def watch(self, where: str, text: str | bytes) -> None:
         """Look for canaries in something that leaves the supervisor's side.

@@ -125,7 +125,7 @@ def _ordinal(day: int) -> str:
 
 def acrostic(word: str, language: str, rng: random.Random) -> str | None:
     """Lines whose first letters spell a word; None where no line begins with one of them."""
-    lines = _ACROSTIC_EN if language == "en" else {}
+    lines: Mapping[str, tuple[str, ...]] = _ACROSTIC_EN if language == "en" else {}
     if not word.isalpha() or not all(c in lines for c in word.lower()):
         return None
     return "\n".join(rng.choice(lines[c]) for c in word.lower())

@@ -78,6 +78,7 @@ class HiddenIndex:
         self.known_keys = frozenset(t.key for text in known for t in terms(fold(text)))
         self.values: dict[str, Occurrence] = {}
         self.shingles: set[int] = set()
+        self.triples: set[int] = set()
         self.vocabulary: dict[str, str] = {}
         self._phrases: dict[str, Phrase] = {}
         self._sentences: list[tuple[str, str, tuple[Term, ...]]] = []
@@ -141,6 +142,7 @@ class HiddenIndex:
                 self._value(mention, beside, where, stated=True)
         words = tokens(fold(text))
         self._words(words, where)
+        self.triples.update(shingles(words, 3))
         if 1 <= len(words) <= 8 and not re.fullmatch(r"[\d\W]+", folded):
             self._phrase(text, context, where, "name")
         elif len(words) > 8:
@@ -200,8 +202,8 @@ class HiddenIndex:
 
     def _shingle(self, words: Sequence[str], where: str) -> None:
         self._words(words, where)
-        for shingle in shingles(words):
-            self.shingles.add(shingle)
+        self.shingles.update(shingles(words))
+        self.triples.update(shingles(words, 3))
 
     def _passages(self) -> tuple[list[Passage], dict[str, list[int]]]:
         """Statements and pairs of neighbours, found by their terms."""
@@ -331,6 +333,6 @@ def is_rare(word: str) -> bool:
     )
 
 
-def shingles(words: Sequence[str]) -> list[int]:
-    """Hashes of all runs of `SHINGLE` words."""
-    return [hash(tuple(words[i : i + SHINGLE])) for i in range(len(words) - SHINGLE + 1)]
+def shingles(words: Sequence[str], size: int = SHINGLE) -> list[int]:
+    """Hashes of all runs of `size` words."""
+    return [hash(tuple(words[i : i + size])) for i in range(len(words) - size + 1)]

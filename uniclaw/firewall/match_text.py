@@ -1,5 +1,6 @@
 """Hidden wording in a message: names, short phrases, runs of words, code, paraphrases."""
 
+import heapq
 import re
 from collections.abc import Iterator, Sequence
 
@@ -12,10 +13,11 @@ from uniclaw.firewall.terms import Term, terms, tokens
 
 RUN_WEIGHT = 1.7
 LONG_RUN_WEIGHT = 1.0
-PARAPHRASE_WEIGHT = 0.6
-PARAPHRASE_SHARE = 0.2
+PARAPHRASE_WEIGHT = 0.5
+PARAPHRASE_SHARE = 0.17
 KNOWN_FACTOR = 0.25
 VISIBLE_FACTOR = 0.3
+DECODED = frozenset({"base64", "base32", "hex", "codes", "bits", "morse", "escapes"})
 _NAMES = re.compile(r"[\w/-]+(?:\.[a-z]{2,5}\b|_\w+)")
 
 
@@ -28,6 +30,8 @@ def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterat
         if against.run_known(words) or not _likely(words, view):
             continue
         in_files = against.files.run(words) if len(words) > 1 else against.files.word(words[0])
+        if view != "plain" and (len(words) > 1 or view in DECODED):
+            in_files = False  # nobody encodes what he may say
         if (not in_files and _stands_out(words, phrase)) or (
             view == "plain" and _in_context(words, phrase, found, folded)
         ):
@@ -165,7 +169,7 @@ def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> It
         total = sum(weights.values())
         if total < PARAPHRASE_WEIGHT:
             continue
-        for number, score in _overlaps(weights, against).items():
+        for number, score in _overlaps(weights, against):
             keys = [k for k in said if k in index.passages[number].keys]
             new = {said[k].word for k in keys if k not in index.known_keys | quality()}
             enough = len(new) >= 2 and len({said[k].word for k in keys}) >= 3
@@ -186,8 +190,8 @@ def _novelty(term: Term, against: Against) -> float:
     return weight
 
 
-def _overlaps(weights: dict[str, float], against: Against) -> dict[int, float]:
-    """Passages that hold enough of a window's terms."""
+def _overlaps(weights: dict[str, float], against: Against) -> list[tuple[int, float]]:
+    """The few passages that hold most of a window's terms."""
     index = against.index
     most = max(12, len(index.passages) // 3)
     scores: dict[int, float] = {}
@@ -198,4 +202,5 @@ def _overlaps(weights: dict[str, float], against: Against) -> dict[int, float]:
         value = weight * index.telling(key)
         for number in places:
             scores[number] = scores.get(number, 0.0) + value
-    return {n: score for n, score in scores.items() if score >= PARAPHRASE_WEIGHT}
+    enough = [(n, score) for n, score in scores.items() if score >= PARAPHRASE_WEIGHT]
+    return heapq.nlargest(8, enough, key=lambda pair: pair[1])

@@ -33,7 +33,8 @@ from uniclaw.records import Brief, Progress
 _BACKWARDS = re.compile(r"backward|revers|mirror|right to left|flip|倒|反过来|反着|颠倒|从后往前")
 _HOLDS_VALUE = re.compile(r"\d|[a-z]_[a-z]|\w\.[a-z]{2,5}\b")
 _MAX_HITS = 12
-_MAX_MESSAGE = 20_000
+_PART = 16_000
+_OVERLAP = 1_000
 
 
 class Screen:
@@ -86,10 +87,12 @@ class Screen:
             files=self._files,
             visible=self._visible((*visible, *released_texts(progress))),
         )
-        text = message[:_MAX_MESSAGE]
-        hits = list(self._plain(text, against, progress, history))
-        if not hits:
-            hits = list(self._turned(text, against))
+        hits: list[Hit] = []
+        for start in range(0, max(1, len(message)), _PART):
+            part = message[start : start + _PART + _OVERLAP]
+            hits.extend(self._plain(part, against, progress, history))
+            if not hits:
+                hits.extend(self._turned(part, against))
         if not hits:
             return CLEAN
         unique = list(dict.fromkeys(hits))[:_MAX_HITS]

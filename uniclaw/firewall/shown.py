@@ -163,7 +163,9 @@ class Shown:
 
     def identifier(self, text: str, compact: str) -> bool:
         """Whether an identifier stands there, with other separators too."""
-        return text in self.folded or compact in self.squeezed
+        if compact in self._wordset or f" {text} " in self._joined:
+            return True
+        return len(compact) >= 6 and (text in self.folded or compact in self.squeezed)
 
     def run(self, words: Sequence[str]) -> bool:
         """Whether a run of words stands there in this order."""

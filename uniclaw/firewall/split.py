@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from uniclaw.firewall.against import Against
 from uniclaw.firewall.background import background
 from uniclaw.firewall.decision import Hit
-from uniclaw.firewall.index import word_weight
+from uniclaw.firewall.index import shingles, word_weight
 from uniclaw.firewall.match_text import heavy
 from uniclaw.firewall.normal import is_cjk, squeeze
 from uniclaw.firewall.terms import tokens
@@ -59,35 +59,38 @@ def split_hits(folded: str, history: Sequence[str], against: Against) -> Iterato
         yield from _joined_runs(tokens(folded), [tokens(text) for text in history[-3:]], against)
 
 
-def _runs(words: Sequence[str], joined: str) -> list[str]:
-    """The weightiest runs of words that stand in the hidden texts, none inside another."""
-    runs: list[tuple[float, int, int]] = []
-    reach = 0
-    for start in range(len(words)):
-        stop = max(start + 1, reach)
-        if f" {' '.join(words[start:stop])} " not in joined:
-            continue
-        while stop < len(words) and f" {' '.join(words[start : stop + 1])} " in joined:
+def _runs(words: Sequence[str], triples: set[int]) -> list[list[str]]:
+    """The weightiest runs of words whose every three stand together in a hidden text."""
+    known = [shingle in triples for shingle in shingles(words, 3)]
+    runs: list[list[str]] = []
+    start = 0
+    while start < len(known):
+        stop = start
+        while stop < len(known) and known[stop]:
             stop += 1
-        if stop > reach and stop - start >= 2:
-            reach = stop
-            runs.append((sum(map(word_weight, words[start:stop])), start, stop))
-    runs.sort(reverse=True)
-    return [" ".join(words[start:stop]) for weight, start, stop in runs[:_RUNS] if weight > 0.3]
+        if stop > start:
+            runs.append(list(words[start : stop + 2]))
+        start = stop + 1
+    runs.sort(key=lambda run: -sum(map(word_weight, run)))
+    return runs[:_RUNS]
 
 
 def _joined_runs(
     now: Sequence[str], before: Sequence[Sequence[str]], against: Against
 ) -> Iterator[Hit]:
     """Hidden wording that begins in an earlier message and goes on in this one."""
-    joined = against.index.joined
-    late = _runs(now, joined)
-    early = [run for words in before for run in _runs(words, joined)]
+    triples = against.index.triples
+    late = _runs(now, triples)
+    early = [run for words in before for run in _runs(words, triples)]
     for first in early:
         for second in late:
-            for whole in (f"{first} {second}", f"{second} {first}"):
-                words = whole.split()
-                if heavy(words) and f" {whole} " in joined and not _known(words, against):
+            for one, two in ((first, second), (second, first)):
+                words = [*one, *two]
+                seam = shingles([*one[-2:], *two[:2]], 3)
+                if not all(triple in triples for triple in seam) or not heavy(words):
+                    continue
+                whole = " ".join(words)
+                if f" {whole} " in against.index.joined and not _known(words, against):
                     yield Hit(kind="phrase", matched=whole[:200], where="text", view="rounds")
                     return
 

@@ -47,7 +47,7 @@ _NUMBER = re.compile(
     rf"(?<![a-z0-9_/])(?<![a-z0-9]-)(?<!\d[.,])(?P<about>(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|ca\.?"
     rf"|circa|just (?:over|under)|~|≈|约|大约|大概|差不多|将近|接近|左右)\s*)?"
     rf"(?P<sign>[+-])?(?:[$€£¥₩]|usd|eur|cny|rmb|gbp)?\s*"
-    rf"(?P<number>{_GROUPED_EU}|{_GROUPED}|{_SIMPLE})"
+    rf"(?P<number>(?:{_GROUPED_EU}|{_GROUPED})(?!,?\d)|{_SIMPLE})"
     rf"(?:\s*(?P<times>{_MULTIPLIER})(?![a-z]))?"
     rf"(?:\s*(?P<percent>%|percent\b|per\s*cent\b|pct\b|百分点|个百分点|‰)"
     rf"|\s*-?(?P<unit>{_UNIT})(?![a-z]))?",

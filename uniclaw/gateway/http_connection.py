@@ -42,6 +42,7 @@ class Connection(asyncio.Protocol):
         self._held = 0
         self._paused = False
         self._have_head = False
+        self._keep_alive = False
         self._head_bytes = 0
         self._error: UpstreamBroken | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -108,6 +109,7 @@ class Connection(asyncio.Protocol):
         """The answer is whole."""
         if self._have_head:
             self.complete = True
+            self._keep_alive = self._parser.should_keep_alive()
 
     # --- one request ---------------------------------------------------------------------
 
@@ -118,7 +120,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self.status, self.headers = 0, {}
         self.complete, self.heard = False, False
-        self._have_head, self._head_bytes = False, 0
+        self._have_head, self._keep_alive, self._head_bytes = False, False, 0
         self._last = self.loop.time()
         self._watchdog = self.loop.call_later(self._timeout_s, self._watch)
         self.transport.write(head + body if len(body) < _ONE_WRITE_BYTES else head)
@@ -162,7 +164,7 @@ class Connection(asyncio.Protocol):
             and self.transport is not None
             and not self.transport.is_closing()
             and self._framed()
-            and self._parser.should_keep_alive()
+            and self._keep_alive
         )
 
     def closing(self) -> bool:

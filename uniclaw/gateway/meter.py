@@ -45,15 +45,14 @@ class Meter:
         prices: PriceTable,
         monotonic: Callable[[], float],
     ) -> None:
-        if limits.cost_usd is not None and prices.price(spec) is None:
+        self._price = prices.price(spec)
+        if limits.cost_usd is not None and self._price is None:
             raise UserError(
                 f"a limit in USD needs a price for {spec!r}; add it to a file for --prices",
                 field="cost_usd",
                 value=limits.cost_usd,
             )
-        self._spec = spec
         self._limits = limits
-        self._prices = prices
         self._monotonic = monotonic
         self._calls = 0
         self._usage = Usage()
@@ -106,7 +105,9 @@ class Meter:
 
     def price(self, usage: Usage) -> float | None:
         """USD of a usage; nothing used costs nothing, whatever the price."""
-        return 0.0 if usage == Usage() else self._prices.cost(self._spec, usage)
+        if usage.total == 0:
+            return 0.0
+        return None if self._price is None else self._price.cost(usage)
 
     def spent(self) -> RoleUsage:
         """Everything so far."""

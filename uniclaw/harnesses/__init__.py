@@ -16,6 +16,7 @@ from uniclaw.harnesses.loop import LoopHarness
 from uniclaw.harnesses.mini_swe_agent import MiniSweAgent
 from uniclaw.harnesses.nanobot import Nanobot
 from uniclaw.harnesses.null import NullHarness
+from uniclaw.harnesses.openclaw import OpenClaw, OpenClawOnce
 from uniclaw.harnesses.opencode import OpenCode
 from uniclaw.harnesses.oracle import OracleHarness
 from uniclaw.ports import Harness, HarnessContext
@@ -31,10 +32,18 @@ class HarnessKind(NamedTuple):
     """It carries out what a model decides: the process environment then needs consent."""
     layer: str | None = None
     """Image layer it needs. Such a harness runs inside and calls the model through a door."""
+    memory_bytes: int = 0
+    """What its environment must have at least, beside the work."""
 
 
-def _inside(name: str, create: Callable[[Seating], Program], layer: str) -> HarnessKind:
-    return HarnessKind(program_harness(name, create), needs_model=True, layer=layer)
+OPENCLAW_BYTES = 3_000_000_000
+
+
+def _inside(
+    name: str, create: Callable[[Seating], Program], layer: str, memory_bytes: int = 1_000_000_000
+) -> HarnessKind:
+    build = program_harness(name, create)
+    return HarnessKind(build, needs_model=True, layer=layer, memory_bytes=memory_bytes)
 
 
 HARNESSES: Mapping[str, HarnessKind] = {
@@ -48,6 +57,8 @@ HARNESSES: Mapping[str, HarnessKind] = {
     "hermes": _inside("hermes", Hermes, "hermes"),
     "mini-swe-agent": _inside("mini-swe-agent", MiniSweAgent, "mini-swe-agent"),
     "nanobot": _inside("nanobot", Nanobot, "nanobot"),
+    "openclaw": _inside("openclaw", OpenClaw, "openclaw", OPENCLAW_BYTES),
+    "openclaw-once": _inside("openclaw-once", OpenClawOnce, "openclaw", OPENCLAW_BYTES),
     "opencode": _inside("opencode", OpenCode, "opencode"),
 }
 

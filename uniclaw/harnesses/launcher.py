@@ -29,7 +29,8 @@ class Command(NamedTuple):
     """The prompt; programs that cannot take it here read it from a file."""
     env: Mapping[str, str] = {}
     final: Mapping[str, Sequence[str]] | None = None
-    """What the JSON line holds that ends a turn: dotted key -> possible values."""
+    """What the JSON line holds that ends a turn: dotted key -> possible values. Under an empty key:
+    the whole line, JSON or not."""
     grace_s: float = 5.0
     """How long the program may stay silent after that line."""
 
@@ -124,7 +125,8 @@ async def launch(
         if done.exit_code in {126, 127} or "Traceback" in said:
             raise HarnessError(f"cannot start programs inside: {said}")
     lingered = last.get("ended") == "final"
-    code = last.get("exit")
+    # Without a last record the parent itself was killed, and the program with it.
+    code = last.get("exit") if last or done.timed_out else done.exit_code
     dropped = last.get("dropped")
     return Launched(
         lines=tuple(lines),

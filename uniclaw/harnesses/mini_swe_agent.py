@@ -5,6 +5,7 @@ puts the earlier messages back before its first step.
 """
 
 import json
+
 from pydantic import JsonValue
 
 from uniclaw.harnesses.chat_lines import write_chat

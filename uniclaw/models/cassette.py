@@ -77,6 +77,11 @@ class Tape:
                 self._calls[group[0].model, key].append(group)
                 self._order.append(group)
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was recorded."""
+        return not self._order
+
     def take(self, model: str | None, key: str) -> tuple[Exchange, ...] | None:
         """The next recorded attempts of a request; None when there is none left.
 

@@ -255,7 +255,13 @@ def shell_tool(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The offered tool that runs a command: by its parameters, likely names first."""
     takers = [t for t in tools if any(key in _properties(t) for key in _COMMAND_KEYS)]
     likely = re.compile(r"(?i)bash|shell|exec|terminal|command|run")
-    return min(takers, key=lambda t: not likely.search(t.name), default=None)
+
+    def rank(tool: ToolSpec) -> tuple[int, bool]:
+        # A `command` is a shell's; `code` may be any language's.
+        key = next(i for i, k in enumerate(_COMMAND_KEYS) if k in _properties(tool))
+        return max(0, key - 1), likely.search(tool.name) is None
+
+    return min(takers, key=rank, default=None)
 
 
 def shell_arguments(tool: ToolSpec, command: str) -> dict[str, JsonValue]:

@@ -26,12 +26,13 @@ from uniclaw.records import NeutralId, RoleUsage, UserView
 from uniclaw.runner.exchanges import Recorder, WatchedModel
 from uniclaw.runner.local import Assembled
 from uniclaw.runner.record import Provenance
+from uniclaw.store.rows import add_spent
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites import neutral_id, neutral_task
 from uniclaw.suites.bundle import TaskBundle
 from uniclaw.supervisor.grader import Grader
 from uniclaw.supervisor.judge import Judge
-from uniclaw.supervisor.judge_panel import Panel
+from uniclaw.supervisor.judge_panel import Panel, shares_family
 from uniclaw.supervisor.lines import judge_lines, rubric_lines
 from uniclaw.supervisor.supervise import Supervisor
 from uniclaw.user_simulator import (
@@ -72,11 +73,13 @@ class Assembly:
         self.loaded = self.bundle.load_rubric()
         self.policy = load_policy(self.axes.policy, self.assets)
         self.budget = budget_of(self.workshop.settings, self.bundle.task)
-        self.recorder = Recorder(self.store, self.planned.episode_id, 1)
         self.spent: dict[str, Callable[[], RoleUsage]] = {}
         self.models: list[MeteredModel] = []
         labels = hidden_labels(self.loaded)
         self.canaries = CanarySet.create(labels)
+        drawn = self.canaries.markers
+        self.recorder = Recorder(self.store, self.planned.attempt_id, self.planned.attempt, drawn)
+        self.through = self.workshop.answers(self.planned, self.recorder, drawn)
         key = f"{self.workshop.salt}\0{self.planned.episode_id}"
         self.neutral_episode: NeutralId = neutral_id(key, "episode")
 
@@ -88,7 +91,7 @@ class Assembly:
         )
         seat = Seat(
             spec=self._spec(),
-            files=EpisodeFiles(self.store.episode_dir(self.planned.episode_id)),
+            files=EpisodeFiles(self.store.episode_dir(self.planned.attempt_id)),
             assets=self.assets,
             factory=self.factory,
             harness_kind=harness_kind(self.axes.harness),
@@ -110,30 +113,31 @@ class Assembly:
         return Assembled(seat, self._provenance(), close)
 
     def _labels(self, role: str) -> dict[str, str]:
-        return {"uniclaw.episode": self.planned.episode_id, "uniclaw.role": role}
+        return {"uniclaw.episode": self.planned.attempt_id, "uniclaw.role": role}
 
     def _spec(self) -> EpisodeSpec:
         settings = self.workshop.settings
         limits = Limits(memory_bytes=settings.memory_bytes, cpus=settings.cpus, pids=settings.pids)
         return EpisodeSpec(
             run=self.workshop.run,
-            episode_id=self.planned.episode_id,
+            episode_id=self.planned.attempt_id,
             bundle=self.bundle,
             task=self.task,
             axes=self.axes,
             trial=self.planned.trial,
             seed=self.planned.seed,
-            attempt=1,
+            attempt=self.planned.attempt,
             budget=self.budget,
             environment=environment_spec(self.task, limits=limits, labels=self._labels("executor")),
             environment_kind=settings.environment,
+            questions_free=settings.questions_free,
         )
 
     def _metered(self, spec: str, role: str, limits: SpendLimits) -> MeteredModel:
-        model = self.workshop.model(spec, self.recorder.observer(role), limits)
+        model = self.workshop.model(spec, self.recorder.observer(role), limits, self.through)
         self.models.append(model)
         earlier = self.spent.get(role)
-        self.spent[role] = model.spent if earlier is None else _sum(earlier, model.spent)
+        self.spent[role] = model.spent if earlier is None else both(earlier, model.spent)
         return model
 
     def _executor_model(self) -> WatchedModel | None:
@@ -209,22 +213,27 @@ class Assembly:
             rubric_source=self.loaded.source,
             rubric_sha256=rubric_hash(self.loaded),
             neutral_episode_id=self.neutral_episode,
+            flags=self._family_flags(),
+        )
+
+    def _family_flags(self) -> tuple[str, ...]:
+        """Remarks where the judge or the simulator is of the executor's model family."""
+        if self.axes.model is None:
+            return ()
+        roles = [("judge", name) for name in self.workshop.judge_names(self.axes.supervisor)]
+        roles.append(("user_simulator", self.axes.user_simulator))
+        return tuple(
+            f"same-family:{role}"
+            for role, name in roles
+            if "/" in name and shares_family(name, self.axes.model)
         )
 
 
-def _sum(
+def both(
     first: Callable[[], RoleUsage], second: Callable[[], RoleUsage]
 ) -> Callable[[], RoleUsage]:
-    def both() -> RoleUsage:
-        a, b = first(), second()
-        known = a.cost_usd is not None and b.cost_usd is not None
-        return RoleUsage(
-            calls=a.calls + b.calls,
-            usage=a.usage + b.usage,
-            cost_usd=(a.cost_usd or 0.0) + (b.cost_usd or 0.0) if known else None,
-        )
-
-    return both
+    """What two models of one role spent."""
+    return lambda: add_spent(first(), second())
 
 
 def reference_texts(loaded: LoadedRubric) -> dict[str, str]:

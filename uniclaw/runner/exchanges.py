@@ -1,7 +1,9 @@
 """Stores every model exchange of an episode, and stops a request that carries a canary."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from uniclaw.failpoints import reach
+from uniclaw.models.cassette import request_key
 from uniclaw.models.metering import Exchange
 from uniclaw.ports import ChatModel, ChatRequest, Completion
 from uniclaw.records import EpisodeId, RoleUsage, Usage
@@ -12,19 +14,43 @@ from uniclaw.store.run_store import CallRow, RunStore
 class Recorder:
     """Writes the exchanges of one episode, in the order they ended."""
 
-    def __init__(self, store: RunStore, episode: EpisodeId, attempt: int) -> None:
-        """Bind to an episode's attempt."""
+    def __init__(
+        self,
+        store: RunStore,
+        episode: EpisodeId,
+        attempt: int,
+        drawn: Mapping[str, str] | None = None,
+    ) -> None:
+        """Bind to an episode's attempt.
+
+        Args:
+            store: of the run.
+            episode: id of the attempt.
+            attempt: its number.
+            drawn: texts drawn at random for it, such as canaries; no part of a request's key.
+        """
         self._store = store
         self._episode = episode
         self._attempt = attempt
-        self._next = 0
+        self._drawn = drawn or {}
+        self._next = store.next_call(episode)
+        self._reused = False
+
+    def mark_reused(self, reused: bool) -> None:
+        """Whether the exchanges that follow were answered from the store."""
+        self._reused = reused
 
     def observer(self, role: str) -> Callable[[Exchange], None]:
         """What a metered model of this role calls."""
 
         def observe(exchange: Exchange) -> None:
+            reach("call.before")
             blob = self._store.put_blob(to_json(exchange).encode())
-            spent = RoleUsage(calls=1, usage=exchange.usage or Usage(), cost_usd=exchange.cost_usd)
+            spent = RoleUsage(
+                calls=1 if exchange.attempt == 1 else 0,
+                usage=exchange.usage or Usage(),
+                cost_usd=exchange.cost_usd,
+            )
             self._store.add_call(
                 CallRow(
                     self._episode,
@@ -35,6 +61,8 @@ class Recorder:
                     exchange.error is None,
                     blob,
                     spent,
+                    request_key(exchange.request, self._drawn),
+                    self._reused,
                 )
             )
             self._next += 1

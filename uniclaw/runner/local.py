@@ -1,6 +1,7 @@
 """Plays episodes on this machine, several at a time, and settles each in the store."""
 
 import asyncio
+import itertools
 import signal
 import time
 import traceback
@@ -15,11 +16,17 @@ from uniclaw.episode.graph import Ending, EpisodeGraph
 from uniclaw.episode.nodes import tear_down
 from uniclaw.episode.seat import Seat
 from uniclaw.experiment import Planned
+from uniclaw.failpoints import reach
 from uniclaw.records import Outcome
+from uniclaw.runner.history import with_history
 from uniclaw.runner.record import Provenance, build_record
+from uniclaw.runner.retry_policy import AttemptPolicy
+from uniclaw.store.atomic import write_json
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import Key, RunStore
 
+FAILED_FILE = "attempt.json"
+"""Record of an attempt that failed and was followed by another."""
 log = structlog.get_logger(__name__)
 
 
@@ -61,8 +68,10 @@ class LocalRunner:
         assemble: Callable[[Planned], Awaitable[Assembled]],
         watcher: Watcher,
         parallel: int,
+        policy: AttemptPolicy | None = None,
     ) -> None:
         """Bind the store and the assembly of seats."""
+        self._policy = policy or AttemptPolicy()
         self._store = store
         self._assemble = assemble
         self._watcher = watcher
@@ -78,7 +87,7 @@ class LocalRunner:
 
     async def run(self, planned: Sequence[Planned]) -> None:
         """Play and settle all of them; returns when the last has its row."""
-        self._store.plan([(_key(p), p.episode_id) for p in planned])
+        self._store.plan([(key_of(p), p.episode_id) for p in planned])
         path = self._store.root / "checkpoints.sqlite"
         async with EpisodeGraph(self._seats, path) as graph:
             gate = asyncio.Semaphore(self._parallel)
@@ -115,32 +124,68 @@ class LocalRunner:
             if self._stopping:
                 return
             self._watcher.started(planned)
-            record = await self._play(graph, planned)
+            record = with_history(self._store, planned, await self._attempts(graph, planned))
             self._store.settle(record)
             self._watcher.settled(planned, record)
 
-    async def _play(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord:
+    async def _attempts(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord:
+        """Attempts until one is the result; an attempt that a dead runner left is ended first."""
+        log = self._store.attempts
+        known = log.of(planned.episode_id)
+        failed = sum(1 for a in known if a.state == "failed")
+        if known and known[-1].state == "started":
+            left = planned._replace(attempt=known[-1].attempt)
+            if (record := await self._end_of(graph, left)) is not None:
+                return record
+            log.cut(left.attempt_id)
+        for number in itertools.count(len(known) + 1):
+            current = planned._replace(attempt=number)
+            log.begin(planned.episode_id, number, datetime.now(UTC).isoformat())
+            ending, record = await self._play(graph, current)
+            failed += 1
+            if self._stopping or not self._policy.again(ending, failed):
+                return record
+            write_json(self._store.episode_dir(current.attempt_id) / FAILED_FILE, record)
+            wall_s = record.seconds.get("wall")
+            log.fail(current.attempt_id, ending.outcome.value, ending.reason, wall_s)
+        raise AssertionError("the loop has no end of its own")
+
+    async def _end_of(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord | None:
+        """The record of an attempt whose runner died when all that counts had happened."""
+        position = await graph.position(planned.attempt_id)
+        if position is None or not set(position) <= {"supervise", "settle"}:
+            return None
+        ending, record = await self._play(graph, planned)
+        if self._policy.again(ending, 0):
+            return None  # the environment is gone, so it could not go on
+        usage = {**record.usage, **self._store.spent(planned.attempt_id, reused=True)}
+        return record.model_copy(update={"usage": usage})
+
+    async def _play(self, graph: EpisodeGraph, planned: Planned) -> tuple[Ending, EpisodeRecord]:
         started, clock = datetime.now(UTC), time.monotonic()
         seat, provenance, close = await self._assemble(planned)
+        reach("episode.assembled")
         seat.on_phase = lambda phase, number: self._watcher.phase(planned, phase, number)
-        self._seats[planned.episode_id] = seat
+        self._seats[planned.attempt_id] = seat
         try:
-            outcome, reason = await self._invoke(graph, planned)
+            ending = await self._invoke(graph, planned)
         finally:
-            self._seats.pop(planned.episode_id, None)
+            self._seats.pop(planned.attempt_id, None)
             await asyncio.shield(_close_all(seat, close))
-        return build_record(
+        reach("episode.played")
+        record = build_record(
             seat,
-            outcome=outcome,
-            reason=reason,
+            outcome=ending.outcome,
+            reason=ending.reason,
             started=started,
             wall_s=time.monotonic() - clock,
             provenance=provenance,
         )
+        return ending, record
 
     async def _invoke(self, graph: EpisodeGraph, planned: Planned) -> Ending:
         try:
-            return await graph.play(planned.episode_id)
+            return await graph.play(planned.attempt_id)
         except asyncio.CancelledError:
             return Ending(Outcome.CANCELLED, "stopped by the user")
         except Exception as error:
@@ -156,5 +201,6 @@ async def _close_all(seat: Seat, close: Callable[[], Awaitable[None]]) -> None:
         await close()
 
 
-def _key(planned: Planned) -> Key:
+def key_of(planned: Planned) -> Key:
+    """What makes an episode's row unique in its run."""
     return Key(planned.bundle.task_id, planned.axes.cell, planned.trial)

@@ -20,6 +20,7 @@ class Provenance(NamedTuple):
     rubric_source: str | None
     rubric_sha256: str | None
     neutral_episode_id: NeutralId
+    flags: tuple[str, ...] = ()
 
 
 def rounds_of(files: EpisodeFiles, seconds: dict[int, dict[str, float]]) -> tuple[RoundRecord, ...]:
@@ -146,5 +147,5 @@ def build_record(
         assets=dict(seat.assets.used),
         rubric_source=provenance.rubric_source,
         rubric_sha256=provenance.rubric_sha256,
-        flags=last_verdict.flags if last_verdict else (),
+        flags=(*provenance.flags, *(last_verdict.flags if last_verdict else ())),
     )

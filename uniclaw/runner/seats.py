@@ -12,13 +12,16 @@ from uniclaw.environments.images import Images
 from uniclaw.errors import UserError
 from uniclaw.experiment import Planned
 from uniclaw.firewall.policy import load_policy
-from uniclaw.models import create_model
+from uniclaw.models import create_bare_model
+from uniclaw.models.cassette import Tape
 from uniclaw.models.metering import ExchangeObserver, MeteredModel, SpendLimits
 from uniclaw.models.settings import ModelSettings
-from uniclaw.ports import EnvironmentFactory
+from uniclaw.ports import ChatModel, EnvironmentFactory
 from uniclaw.pricing import PriceTable
 from uniclaw.runner.assembly import TEMPLATE, Assembly
+from uniclaw.runner.exchanges import Recorder
 from uniclaw.runner.local import Assembled
+from uniclaw.runner.recall import Through, earlier_answers, taped
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites.bundle import Suite, TaskBundle
 from uniclaw.supervisor.lines import judge_lines, rubric_lines
@@ -43,6 +46,8 @@ class Workshop:
     images: dict[str, str] = field(default_factory=dict[str, str])
     """Recipe name -> tag and content id."""
     store: RunStore | None = None
+    recording: Callable[[Planned], Tape] | None = None
+    """For a replay: the stored answers of an episode; no provider is asked."""
     _factory: EnvironmentFactory | None = None
 
     def __post_init__(self) -> None:
@@ -126,14 +131,28 @@ class Workshop:
         name = self.settings.persona or bundle.brief.persona or DEFAULT_PERSONA
         return load_persona(name, bundle.task.language, assets)
 
+    def answers(self, planned: Planned, recorder: Recorder, drawn: Mapping[str, str]) -> Through:
+        """Where the answers of an episode's models come from: the store first, then providers."""
+        if self.store is None:
+            raise UserError("the workshop was not prepared", field="run", value=self.run)
+        tape = (
+            earlier_answers(self.store, planned)
+            if self.recording is None
+            else self.recording(planned)
+        )
+        return taped(tape, recorder, drawn, offline=self.recording is not None)
+
     def model(
-        self, spec: str, observer: ExchangeObserver | None, limits: SpendLimits
+        self,
+        spec: str,
+        observer: ExchangeObserver | None,
+        limits: SpendLimits,
+        through: Through | None = None,
     ) -> MeteredModel:
         """A metered model by its name, with the run's providers and prices."""
-        return create_model(
-            spec,
-            settings=self._models,
-            on_exchange=observer,
-            limits=limits,
-            prices=self._prices,
-        )
+
+        def make() -> ChatModel:
+            return create_bare_model(spec, settings=self._models)
+
+        inner = make() if through is None else through(spec, make)
+        return MeteredModel(inner, limits, self._prices, observer)

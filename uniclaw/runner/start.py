@@ -15,9 +15,11 @@ import uniclaw
 from uniclaw.assets import Assets, default_roots
 from uniclaw.config import RunSettings, ToolSettings, resolve, split_list
 from uniclaw.errors import UserError
-from uniclaw.experiment import plan
-from uniclaw.runner.local import LocalRunner, Watcher
+from uniclaw.experiment import Planned, plan
+from uniclaw.runner.inputs import inputs
+from uniclaw.runner.local import LocalRunner, Watcher, key_of
 from uniclaw.runner.preflight import check_all
+from uniclaw.runner.retry_policy import AttemptPolicy
 from uniclaw.runner.seats import Workshop
 from uniclaw.runner.summary import document, exit_code
 from uniclaw.store.records import EpisodeRecord
@@ -104,6 +106,93 @@ def versions() -> dict[str, str]:
     return {"uniclaw": uniclaw.__version__, "python": platform.python_version(), **found}
 
 
+class Prepared(NamedTuple):
+    """A checked plan with everything that its episodes share."""
+
+    workshop: Workshop
+    planned: Sequence[Planned]
+
+    def document(self) -> dict[str, JsonValue]:
+        """What is stored with the run: all that shapes its results."""
+        shop = self.workshop
+        return {
+            "settings": shop.settings.model_dump(mode="json"),
+            "versions": {**versions()},
+            "images": {**shop.images},
+            "inputs": inputs(shop.settings, shop.suite, shop.assets),
+            "assets": {**shop.assets.used},
+            "salt": shop.salt,
+            "started_at": datetime.now(UTC).isoformat(),
+        }
+
+
+def prepare(
+    name: str | None,
+    settings: RunSettings,
+    *,
+    assets: Assets,
+    environ: Mapping[str, str],
+    notify: Callable[[str], None],
+    salt: str | None = None,
+) -> Prepared:
+    """Load, plan, check and build; nothing is played and nothing is written.
+
+    Args:
+        name: of the run; None makes one from the suite's name and the time.
+        settings: of the run.
+        assets: search path.
+        environ: environment variables, for providers.
+        notify: says what goes on.
+        salt: of the neutral ids; None draws a new one.
+
+    Raises:
+        UserError: anything wrong with what the user gave.
+    """
+    suite = load_suite(
+        settings.suite, assets=assets, tasks=settings.tasks, snapshot=settings.snapshot
+    )
+    run = name or f"{suite.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    planned = plan(run, settings, suite)
+    workshop = Workshop(
+        run=run, settings=settings, suite=suite, assets=assets, environ=environ, notify=notify
+    )
+    if salt is not None:
+        workshop.salt = salt
+    check_all(workshop, planned)
+    workshop.prepare_images()
+    return Prepared(workshop, planned)
+
+
+def play_on(
+    store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watcher]
+) -> RunResult:
+    """Play every episode of a run that has no row yet."""
+    workshop, planned = prepared
+    workshop.store = store
+    store.plan([(key_of(p), p.episode_id) for p in planned])
+    open_ids = {base for _, base in store.unfinished()}
+    waiting = [p for p in planned if p.episode_id in open_ids]
+    runner = LocalRunner(
+        store=store,
+        assemble=workshop.assemble,
+        watcher=watch(len(waiting)),
+        parallel=workshop.settings.parallel,
+        policy=AttemptPolicy(max_attempts=workshop.settings.max_attempts),
+    )
+    asyncio.run(runner.run(waiting))
+    records, damaged = store.readable()
+    for problem in damaged:
+        workshop.notify(f"damaged: {problem}")
+    return RunResult(
+        name=store.name,
+        root=store.root,
+        records=records,
+        planned=len(planned),
+        assets=workshop.assets.taken,
+        interrupted=runner.interrupted,
+    )
+
+
 def play(
     given: Mapping[str, object],
     *,
@@ -128,34 +217,6 @@ def play(
     if tool.run is not None:
         refuse_existing(tool.runs_dir, tool.run)
     assets = Assets(default_roots(tool.assets, environ=environ))
-    suite = load_suite(
-        settings.suite, assets=assets, tasks=settings.tasks, snapshot=settings.snapshot
-    )
-    name = tool.run or f"{suite.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    planned = plan(name, settings, suite)
-    workshop = Workshop(
-        run=name, settings=settings, suite=suite, assets=assets, environ=environ, notify=notify
-    )
-    check_all(workshop, planned)
-    workshop.prepare_images()
-    stored: dict[str, JsonValue] = {
-        "settings": settings.model_dump(mode="json"),
-        "versions": {**versions()},
-        "images": {**workshop.images},
-        "assets": {**assets.used},
-        "salt": workshop.salt,
-        "started_at": datetime.now(UTC).isoformat(),
-    }
-    with RunStore.create(tool.runs_dir, name, stored) as store:
-        workshop.store = store
-        runner = LocalRunner(
-            store=store,
-            assemble=workshop.assemble,
-            watcher=watch(len(planned)),
-            parallel=settings.parallel,
-        )
-        asyncio.run(runner.run(planned))
-        records = list(store.episodes())
-    return RunResult(
-        name, tool.runs_dir / name, records, len(planned), assets.taken, runner.interrupted
-    )
+    prepared = prepare(tool.run, settings, assets=assets, environ=environ, notify=notify)
+    with RunStore.create(tool.runs_dir, prepared.workshop.run, prepared.document()) as store:
+        return play_on(store, prepared, watch=watch)

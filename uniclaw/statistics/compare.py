@@ -208,8 +208,9 @@ class ClusteredTest(NamedTuple):
 
 
 def clustered_test(pairs: Pairs, margin: float) -> ClusteredTest | None:
-    """Two one-sided t tests of |difference| >= margin; None with fewer than `FEW` families or none
-    that differ: too little for a claim of equality.
+    """Two one-sided t tests of |difference| >= margin.
+
+    None with fewer than `FEW` families, or when none differs: too little for a claim of equality.
     """
     data = totals(pairs.plan, [pairs.differences])
     return _one_sided(data, pairs.plan.strata, margin)

@@ -240,6 +240,13 @@ def _logit_shares(table: Table, options: VarianceOptions) -> Shares:
     fit = mixed.fit_logit(data)
     if not fit.converged:
         return _no_shares("logit", "the fit did not converge")
+    rates = data.passes.sum(axis=0) / data.trials.sum(axis=0)
+    if float(rates.min()) == 0 or float(rates.max()) == 1:
+        draws, reason = (
+            None,
+            "a cell passes everything or nothing: its logit has no finite estimate",
+        )
+        return _shares(mixed.LATENT, fit.variances, draws, "logit", table, options, reason)
     draws = mixed.pivotal_logit(data, options.resamples, options.seed)
     return _shares(mixed.LATENT, fit.variances, draws, "logit", table, options)
 
@@ -260,47 +267,57 @@ def _no_shares(scale: Scale, reason: str) -> Shares:
 def _shares(
     names: Sequence[str],
     components: Mapping[str, float],
-    draws: Floats,
+    draws: Floats | None,
     scale: Scale,
     table: Table,
     options: Options,
+    reason: str | None = None,
 ) -> Shares:
+    """Shares of components with pivotal intervals; without draws `reason` says why none."""
     whole = sum(components.values())
     if whole <= 0:
         return _no_shares(scale, "all values are equal: there is no variance to share")
-    ratios = draws / np.maximum(draws.sum(axis=1, keepdims=True), 1e-300)
+    ratios = None
+    if draws is not None:
+        ratios = draws / np.maximum(draws.sum(axis=1, keepdims=True), 1e-300)
     joint = [i for i, name in enumerate(names) if "_" in name]
 
-    def share(columns: Sequence[int]) -> Estimate:
+    def share(columns: list[int]) -> Estimate:
         number = sum(components[names[i]] for i in columns) / whole
-        return _share(number, ratios[:, list(columns)].sum(axis=1), table, options)
+        parts = None if ratios is None else np.asarray(ratios[:, columns].sum(axis=1))
+        return _share(number, parts, table, options, reason)
 
-    over = float((draws[:, 0] > draws[:, 1]).mean())
-    tail = (1 - options.level) / 2
-    claim: Claim = "undecided"
-    if over < tail or over > 1 - tail:
-        claim = "harness" if over > 0.5 else "model"
+    over = None if draws is None else float((draws[:, 0] > draws[:, 1]).mean())
     return Shares(
         scale=scale,
         components=dict(components),
         shares={name: share([i]) for i, name in enumerate(names)},
         interaction=share(joint),
         harness_over_model=over,
-        claim=claim,
+        claim=_random_claim(over, options.level),
+        reason=reason,
     )
 
 
-def _share(number: float, draws: Floats, table: Table, options: Options) -> Estimate:
+def _random_claim(over: float | None, level: float) -> Claim:
+    tail = (1 - level) / 2
+    if over is None:
+        return "undefined"
+    if tail <= over <= 1 - tail:
+        return "undecided"
+    return "harness" if over > 0.5 else "model"
+
+
+def _share(
+    number: float, draws: Floats | None, table: Table, options: Options, reason: str | None
+) -> Estimate:
+    base = Estimate(value=number, level=options.level, n=len(table.tasks), clusters=table.plan.size)
+    if draws is None:
+        return base.model_copy(update={"reason": reason})
     tail = (1 - options.level) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
-    return Estimate(
-        value=number,
-        low=float(low),
-        high=float(high),
-        level=options.level,
-        n=len(table.tasks),
-        clusters=table.plan.size,
-        method="generalised_pivot",
+    return base.model_copy(
+        update={"low": float(low), "high": float(high), "method": "generalised_pivot"}
     )
 
 

@@ -23,7 +23,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{TEMPORARY}{path.name[:40]}.")
+        handle, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix=f"{TEMPORARY}{path.name[:40]}."
+        )
         with os.fdopen(handle, "wb") as file:
             reach("file.opened")
             file.write(data)

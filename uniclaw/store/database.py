@@ -5,8 +5,8 @@ import os
 import secrets
 import shutil
 import sqlite3
-import time
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -139,7 +139,8 @@ def sweep_unborn(runs_dir: Path) -> tuple[str, ...]:
     for path in sorted(runs_dir.glob(f"{NEW}*")):
         if path.is_symlink() or not path.is_dir():
             continue
-        if not (path / LOCK).is_file() and time.time() - path.stat().st_mtime < UNBORN_S:
+        age_s = datetime.now(UTC).timestamp() - path.stat().st_mtime
+        if not (path / LOCK).is_file() and age_s < UNBORN_S:
             continue
         try:
             lock = take_lock(path)

@@ -4,7 +4,18 @@ import sqlite3
 
 from pydantic import JsonValue
 
+from uniclaw.records import RoleUsage
 from uniclaw.store.records import EpisodeRecord
+
+
+def add_spent(first: RoleUsage, second: RoleUsage) -> RoleUsage:
+    """The sum of two; its cost is unknown when one of them is."""
+    known = first.cost_usd is not None and second.cost_usd is not None
+    return RoleUsage(
+        calls=first.calls + second.calls,
+        usage=first.usage + second.usage,
+        cost_usd=(first.cost_usd or 0.0) + (second.cost_usd or 0.0) if known else None,
+    )
 
 
 def insert_rounds(db: sqlite3.Connection, record: EpisodeRecord) -> None:

@@ -19,7 +19,7 @@ from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
 from uniclaw.store.attempts import AttemptLog
 from uniclaw.store.database import connect, create_run, take_lock
 from uniclaw.store.records import EpisodeRecord
-from uniclaw.store.rows import flat_row, insert_rounds
+from uniclaw.store.rows import add_spent, flat_row, insert_rounds
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -213,9 +213,7 @@ class RunStore:
                 (outcome,),
             ).fetchall()
             for base, episode_id in rows:
-                db.execute(
-                    "UPDATE attempts SET state = 'cut' WHERE episode_id = ?", (episode_id,)
-                )
+                db.execute("UPDATE attempts SET state = 'cut' WHERE episode_id = ?", (episode_id,))
                 db.execute(
                     "UPDATE episodes SET state = 'planned', outcome = NULL, reason = NULL,"
                     " row = NULL WHERE base_id = ?",
@@ -265,6 +263,21 @@ class RunStore:
             )
         reach("call.after")
 
+    def next_call(self, episode_id: str) -> int:
+        """Number of an attempt's next exchange."""
+        row = self._db.execute(
+            "SELECT COALESCE(MAX(seq) + 1, 0) FROM calls WHERE episode_id = ?", (episode_id,)
+        ).fetchone()
+        return int(row[0])
+
+    def spent(self, episode_id: str, *, reused: bool) -> dict[str, RoleUsage]:
+        """What an attempt's exchanges cost by role; `reused` counts stored answers too."""
+        found: dict[str, RoleUsage] = {}
+        for row in self.calls(episode_id):
+            if reused or not row.reused:
+                found[row.role] = add_spent(found.get(row.role, RoleUsage(cost_usd=0.0)), row.spent)
+        return found
+
     def calls(self, episode_id: str) -> list[CallRow]:
         """All exchanges of an episode, in order."""
         rows = self._db.execute(
@@ -311,6 +324,17 @@ class RunStore:
         """All settled records in planning order."""
         for episode_id in self.settled_ids():
             yield self.episode(episode_id)
+
+    def readable(self) -> tuple[list[EpisodeRecord], list[str]]:
+        """All settled records that can be read, and what is wrong with the others."""
+        records: list[EpisodeRecord] = []
+        damaged: list[str] = []
+        for episode_id in self.settled_ids():
+            try:
+                records.append(self.episode(episode_id))
+            except StoreError as error:
+                damaged.append(str(error))
+        return records, damaged
 
     def settled_ids(self) -> list[str]:
         """Ids of settled episodes in planning order."""

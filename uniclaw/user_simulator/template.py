@@ -145,7 +145,8 @@ class TemplateSimulator:
             )
         else:
             base = pick(templates.progress[progress.attempt_state], *key)
-        told = [] if self._neutral or view.reminder else self._told(progress, view.language)
+        silent = self._neutral or view.reminder or view.asked
+        told = [] if silent else self._told(progress, view.language)
         return ("" if view.language == "zh" else " ").join([base, *told])
 
     def _told(self, progress: Progress, language: Language) -> list[str]:

@@ -1,7 +1,8 @@
 """Runs a harness program inside the environment, as its parent. Standard library only.
 
 Standard input holds a JSON object: `argv`, `env`, `cwd`, `stdin` (text), `final` (keys, with dots,
-and the values that a line of output must hold as JSON to end the turn, or null), `grace_s`,
+and the values that a line of output must hold as JSON to end the turn; under an empty key the whole
+line; or null), `grace_s`,
 `max_line`, `max_bytes`. Standard output gets one JSON object a line: `{"t": seconds, "out"|"err":
 text}` for each line of the program, and at last `{"t": .., "exit": code, "ended": "exit"|"final",
 "dropped": bytes}`. A program that wrote its final line, fell silent, and does not end is killed
@@ -36,11 +37,13 @@ class Relay:
         self.partial = {"out": bytearray(), "err": bytearray()}
 
     def write(self, **fields: object) -> None:
+        """Write one record."""
         record = {"t": round(time.monotonic() - self.start, 3), **fields}
         sys.stdout.write(json.dumps(record) + "\n")
         sys.stdout.flush()
 
     def feed(self, stream: str, data: bytes) -> None:
+        """Take a piece of a stream, which may end anywhere."""
         buffer = self.partial[stream]
         for piece in data.splitlines(keepends=True) if b"\n" in data else [data]:
             room = max(0, self.max_line - len(buffer))
@@ -50,6 +53,7 @@ class Relay:
                 self.end_line(stream)
 
     def end_line(self, stream: str) -> None:
+        """Pass the line on."""
         line = bytes(self.partial[stream]).rstrip(b"\r\n")
         self.partial[stream].clear()
         if len(line) > self.left:
@@ -62,8 +66,12 @@ class Relay:
             self.final_at = time.monotonic()
 
     def is_final(self, text: str) -> bool:
-        """Whether the line is the one that ends a turn, by its own keys and not by what it quotes."""
-        if not self.final or not text.startswith("{"):
+        """Whether the line ends the turn, by its own keys and not by what it quotes."""
+        if not self.final:
+            return False
+        if "" in self.final:
+            return text in self.final[""]
+        if not text.startswith("{"):
             return False
         try:
             record = json.loads(text)
@@ -80,6 +88,7 @@ class Relay:
         return True
 
     def finish(self) -> None:
+        """Pass on what had no line end."""
         for stream, rest in self.partial.items():
             if rest:
                 self.end_line(stream)
@@ -96,6 +105,7 @@ def feed_input(process: "subprocess.Popen[bytes]", text: str) -> None:
 
 
 def kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """End the program's group, first politely."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -109,6 +119,7 @@ def kill_group(process: "subprocess.Popen[bytes]") -> None:
 
 
 def run(given: "dict[str, object]") -> None:
+    """Run the program to its end."""
     relay = Relay(given["final"], given["max_line"], given["max_bytes"])  # type: ignore[arg-type]
     try:
         process = subprocess.Popen(

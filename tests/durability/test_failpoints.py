@@ -1,0 +1,56 @@
+"""A real runner is killed at every named place, and resume makes the run whole."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from killing import answers, assert_whole, completed, judged_suite, played, resumed_and_killed
+
+from uniclaw.failpoints import NAMES, phase_of
+
+KILLS: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def table() -> object:
+    yield
+    width = max((len(p) for p in KILLS), default=0)
+    print("\nkills per phase")
+    for phase, number in sorted(KILLS.items()):
+        print(f"  {phase:<{width}} {number:>4}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_runner_killed_there_is_resumed_to_a_whole_run(
+    tmp_path: Path, unique: str, name: str
+) -> None:
+    suite, given = judged_suite(tmp_path)
+    runs = tmp_path / "runs"
+    if name == "attempt.failed":
+        pytest.skip("reached in test_retries.py")
+    assert played(suite, runs, {**given, "run": unique}, failpoint=name)
+    KILLS[phase_of(name)] += 1
+    if not (runs / unique).exists():
+        # Nothing had its name yet: the run is started as if for the first time.
+        assert not played(suite, runs, {**given, "run": unique})
+        assert [p.name for p in runs.iterdir()] == [unique]
+    else:
+        result, _ = completed(runs / unique)
+        assert result.exit_code == 0
+    assert_whole(runs / unique, tasks=1)
+    paid = answers(runs / unique)
+    assert len(paid) == len(set(paid)), "an answer that was stored was paid again"
+
+
+def test_a_run_survives_being_killed_at_each_resume_too(tmp_path: Path, unique: str) -> None:
+    suite, given = judged_suite(tmp_path)
+    root = tmp_path / "runs" / unique
+    assert played(suite, root.parent, {**given, "run": unique}, failpoint="node.execute.turn")
+    for place in ("node.freeze.copied", "node.relay.leave", "settle.file", "settle.rows"):
+        assert resumed_and_killed(root, at=place)
+        KILLS[phase_of(place)] += 1
+    result, _ = completed(root)
+    assert result.exit_code == 0
+    assert_whole(root, tasks=1)
+    paid = answers(root)
+    assert len(paid) == len(set(paid))

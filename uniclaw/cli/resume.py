@@ -1,0 +1,33 @@
+"""`uniclaw resume`."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def resume(
+    run: Annotated[str, typer.Argument(help="Name of the run.")],
+    runs_dir: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    assets: Annotated[Path | None, typer.Option(help="Asset tree to look in first.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Complete a run that was cut off or stopped: every task, cell and trial once."""
+    from uniclaw.cli import output
+    from uniclaw.runner.resume import resume as go_on
+    from uniclaw.store.run_store import check_run_name
+
+    result, recovered = go_on(
+        runs_dir / check_run_name(run),
+        environ=os.environ,
+        notify=output.note,
+        watch=lambda total: output.Progress(total, quiet=False),
+        assets_dir=assets,
+    )
+    if as_json:
+        output.print_json({**result.document, "recovered": recovered.document})
+    else:
+        output.print_table(output.episode_table(result.records))
+        output.print_line(result.headline)
+    raise typer.Exit(result.exit_code)

@@ -1,0 +1,172 @@
+"""`uniclaw resume`: completes a run whose runner died or was stopped, and says what it found."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import JsonValue, ValidationError
+
+from uniclaw.assets import Assets, default_roots
+from uniclaw.config import RunSettings
+from uniclaw.environments.clean import clean
+from uniclaw.errors import StoreError, UserError
+from uniclaw.records import Outcome
+from uniclaw.runner.inputs import refuse_changes
+from uniclaw.runner.local import Watcher
+from uniclaw.runner.start import RunResult, play_on, prepare
+from uniclaw.store.atomic import TEMPORARY
+from uniclaw.store.run_store import RunStore
+
+COMPARED = ("settings", "versions", "images", "inputs")
+"""Parts of a run's stored document that must be as they were."""
+
+
+class Recovered(NamedTuple):
+    """What a resumed run was found with."""
+
+    settled: int
+    """Episodes that had their row."""
+    written: tuple[str, ...]
+    """Episodes whose record was written and got its row now."""
+    cut: tuple[str, ...]
+    """Attempts that had no end."""
+    cancelled: tuple[str, ...]
+    """Episodes that the user had stopped; they are played after all."""
+    removed: str
+    """What the dead runner had left in the engine and in temporary places."""
+    litter: int
+    """Half-written files that were removed."""
+    damaged: tuple[str, ...]
+    """Files that cannot be read; the rest is used."""
+
+    @property
+    def document(self) -> dict[str, JsonValue]:
+        """As JSON."""
+        return {
+            "settled_before": self.settled,
+            "written_before": list(self.written),
+            "cut_off": list(self.cut),
+            "cancelled_before": list(self.cancelled),
+            "removed": self.removed,
+            "litter": self.litter,
+            "damaged": list(self.damaged),
+        }
+
+    @property
+    def sentence(self) -> str:
+        """One line for people."""
+        parts = [f"{self.settled} episodes had their result"]
+        for number, what in (
+            (len(self.written), "had a written record without a row"),
+            (len(self.cut), "were cut off"),
+            (len(self.cancelled), "had been cancelled"),
+            (self.litter, "half-written files removed"),
+            (len(self.damaged), "files are damaged"),
+        ):
+            if number:
+                parts.append(f"{number} {what}")
+        return f"recovered: {'; '.join(parts)}; {self.removed}"
+
+
+def resume(
+    root: Path,
+    *,
+    environ: Mapping[str, str],
+    notify: Callable[[str], None],
+    watch: Callable[[int], Watcher],
+    assets_dir: Path | None = None,
+) -> tuple[RunResult, Recovered]:
+    """Complete a run: one row per task, cell and trial, nothing left behind.
+
+    Args:
+        root: of the run.
+        environ: environment variables, for providers.
+        notify: says what goes on.
+        watch: makes the progress display for a number of episodes.
+        assets_dir: asset tree to look in first.
+
+    Raises:
+        UserError: no such run, or what shapes its results has changed since.
+        StoreError: another runner works on it, a newer version wrote it, or it is damaged.
+    """
+    assets = Assets(default_roots(assets_dir, environ=environ))
+    with RunStore.open(root, write=True) as store:
+        stored = _stored(store)
+        settings = _settings(stored, root)
+        prepared = prepare(
+            store.name,
+            settings,
+            assets=assets,
+            environ=environ,
+            notify=notify,
+            salt=str(stored.get("salt")),
+        )
+        refuse_changes(stored, prepared.document(), COMPARED)
+        found = recover(store, docker=settings.environment == "docker")
+        notify(found.sentence)
+        return play_on(store, prepared, watch=watch), found
+
+
+def _stored(store: RunStore) -> Mapping[str, JsonValue]:
+    stored = store.settings
+    if not isinstance(stored, dict) or "inputs" not in stored:
+        raise UserError("nothing to go by: its settings were not stored", file=store.root)
+    return stored
+
+
+def _settings(stored: Mapping[str, JsonValue], root: Path) -> RunSettings:
+    try:
+        return RunSettings.model_validate(stored.get("settings"))
+    except ValidationError as error:
+        raise StoreError(f"{root}: the stored settings do not fit: {error}") from error
+
+
+def recover(store: RunStore, *, docker: bool) -> Recovered:
+    """Put a run in order: give records their rows, sweep what a dead runner left.
+
+    Args:
+        store: open for writing.
+        docker: look into the engine too.
+    """
+    settled = len(store.settled_ids())
+    cancelled = store.reopen(Outcome.CANCELLED.value)
+    removed = clean(run=store.name, docker=docker)
+    litter = sum(1 for _ in _sweep(store.root))
+    written: list[str] = []
+    damaged: list[str] = [str(p) for p in _missing(store)]
+    cut: list[str] = []
+    for attempt in store.attempts.open():
+        path = store.episode_dir(attempt.episode_id) / "episode.json"
+        try:
+            if path.is_file():
+                store.settle(store.episode(attempt.episode_id))
+                written.append(attempt.episode_id)
+                continue
+        except StoreError as error:
+            damaged.append(str(error))
+        cut.append(attempt.episode_id)
+    return Recovered(
+        settled - len(cancelled),
+        tuple(written),
+        tuple(cut),
+        tuple(cancelled),
+        removed.sentence(),
+        litter,
+        tuple(damaged),
+    )
+
+
+def _missing(store: RunStore) -> Iterator[Path]:
+    for episode_id in store.settled_ids():
+        path = store.episode_dir(episode_id) / "episode.json"
+        if not path.is_file():
+            yield path
+
+
+def _sweep(root: Path) -> Iterator[Path]:
+    """Files that a crash left half-written, in places that only we write to."""
+    for place in ("", "blobs/*/", "episodes/*/", "episodes/*/rounds/*/"):
+        for path in list(root.glob(f"{place}{TEMPORARY}*")):
+            if path.is_file() and not path.is_symlink():
+                path.unlink(missing_ok=True)
+                yield path
