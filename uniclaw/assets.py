@@ -92,7 +92,8 @@ class Assets:
 def tree_hash(path: Path) -> str:
     """SHA-256 over relative names and bytes of a file or directory tree; links are refused."""
     digest = hashlib.sha256()
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if not p.is_dir())
+    inside = sorted(p for p in path.rglob("*") if p.is_symlink() or not p.is_dir())
+    files = [path] if path.is_file() else inside
     for file in files:
         if file.is_symlink():
             raise UserError("links are not allowed in an asset tree", file=file)

@@ -17,6 +17,42 @@ T = TypeVar("T", bound=Record)
 POLICIES = ("sealed", "binary", "coarse", "paper", "hints", "missing", "rationale", "open")
 
 
+class Spend(Record):
+    """What may be spent. None means no limit of that kind."""
+
+    usd: NonNegative | None = None
+    """Money of all roles."""
+    tokens: Count | None = None
+    """Tokens of all roles."""
+    hours: NonNegative | None = None
+    """Of an episode: the executor's; of a cell: its episodes' together; of a run: wall time."""
+
+
+class Budgets(Record):
+    """Budgets of an experiment.
+
+    An episode's limits stop its executor and replace the task's own. A cell or run that has
+    used up its own starts no further episode; those under way are finished.
+    """
+
+    episode: Spend = Spend()
+    cell: Spend = Spend()
+    run: Spend = Spend()
+
+
+class MoreAxes(Record):
+    """Further axes of the matrix; an empty one has a single value: as the settings say."""
+
+    persona: tuple[str, ...] = ()
+    feedback_rounds: tuple[Annotated[int, Field(ge=0, le=10)], ...] = ()
+    budget: tuple[Annotated[float, Field(gt=0, le=100)], ...] = ()
+    """Factors on the executor's budgets: 0.5 is half, 2 is double."""
+    temperature: tuple[Annotated[float, Field(ge=0, le=2)], ...] = ()
+    """Sampling temperature of the executor's model."""
+    skills: tuple[tuple[str, ...], ...] = ()
+    """Directories of skills that the executor gets beside the task's own."""
+
+
 class RunSettings(Record):
     """Everything that shapes the results of a run."""
 
@@ -44,6 +80,17 @@ class RunSettings(Record):
     seed: Count = 0
     parallel: Annotated[int, Field(ge=1, le=256)] = 2
     """Episodes at a time."""
+    parallel_models: Mapping[str, Annotated[int, Field(ge=1, le=1024)]] = {}
+    """Requests at a time by provider (`openai`, `anthropic`), at most; the runner takes fewer
+    while a provider refuses for its rate. Empty: no limit but that."""
+    axes: MoreAxes = MoreAxes()
+    budgets: Budgets = Budgets()
+    allow_unknown_prices: bool = False
+    """Let a budget in USD stand although a model has no price; its calls then do not count."""
+    languages: tuple[str, ...] = ()
+    """Only tasks in these; empty means all."""
+    capabilities: tuple[str, ...] = ()
+    """Only tasks of these; empty means all."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 2
     """Attempts at an episode that fail by nobody's fault before it stays without a score."""
     environment: Literal["docker", "process"] = "docker"
@@ -87,7 +134,18 @@ ENVIRONMENT_NAMES: Mapping[str, str] = {
     "UNICLAW_RUNS_DIR": "runs_dir",
     "UNICLAW_ASSETS": "assets",
 }
-_LISTS = frozenset({"tasks", "executor", "supervisor", "user_simulator", "firewall"})
+LISTS = frozenset(
+    {
+        "tasks",
+        "executor",
+        "supervisor",
+        "user_simulator",
+        "firewall",
+        "languages",
+        "capabilities",
+    }
+)
+"""Settings that are written with commas on the command line."""
 
 
 def _from_environment(environ: Mapping[str, str], known: frozenset[str]) -> dict[str, object]:
@@ -100,7 +158,7 @@ def _from_environment(environ: Mapping[str, str], known: frozenset[str]) -> dict
 
 
 def _value(field: str, text: str) -> object:
-    if field in _LISTS:
+    if field in LISTS:
         return split_list(text)
     return int(text) if text.lstrip("-").isdigit() else text
 

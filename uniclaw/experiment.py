@@ -2,7 +2,10 @@
 
 import hashlib
 import itertools
+import math
 import random
+from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from uniclaw.config import RunSettings
@@ -48,22 +51,55 @@ def split_executor(text: str) -> tuple[str, str | None]:
 
 
 def cells(settings: RunSettings) -> tuple[Axes, ...]:
-    """All combinations of the axes, in the order they were written."""
+    """All combinations of the axes, in the order they were written.
+
+    Raises:
+        UserError: an executor that is none, or a cell that is named twice.
+    """
+    more = settings.axes
     combined = itertools.product(
-        settings.executor, settings.supervisor, settings.user_simulator, settings.firewall
+        settings.executor,
+        settings.supervisor,
+        settings.user_simulator,
+        settings.firewall,
+        more.feedback_rounds or (settings.feedback_rounds,),
+        more.persona or (None,),
+        more.budget or (1.0,),
+        more.temperature or (None,),
+        more.skills or ((),),
     )
     found: list[Axes] = []
-    for executor, supervisor, simulator, policy in combined:
+    for (
+        executor,
+        supervisor,
+        user,
+        policy,
+        rounds,
+        persona,
+        factor,
+        temperature,
+        skills,
+    ) in combined:
         harness, model = split_executor(executor)
+        if temperature is not None and model is None:
+            raise UserError(
+                "a temperature needs a model, and this executor has none",
+                field="axes.temperature",
+                value=executor,
+            )
         found.append(
             Axes(
                 executor=executor,
                 harness=harness,
                 model=model,
                 supervisor=supervisor,
-                user_simulator=simulator,
+                user_simulator=user,
                 policy=policy,
-                feedback_rounds=settings.feedback_rounds,
+                feedback_rounds=rounds,
+                persona=persona,
+                budget_factor=factor,
+                temperature=temperature,
+                skills=skills,
             )
         )
     if len({axes.cell for axes in found}) != len(found):
@@ -77,32 +113,119 @@ def episode_seed(seed: int, task: Task, trial: int) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
+def chosen(settings: RunSettings, suite: Suite) -> tuple[TaskBundle, ...]:
+    """Tasks of the languages and capabilities asked for.
+
+    Raises:
+        UserError: none is left, or a name that no task has.
+    """
+    for field, wanted, known in (
+        ("languages", settings.languages, {b.task.language for b in suite.tasks}),
+        ("capabilities", settings.capabilities, {b.task.capability for b in suite.tasks}),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise UserError(
+                    f"no task has it; there are {sorted(known)}", field=field, value=name
+                )
+    found = tuple(
+        bundle
+        for bundle in suite.tasks
+        if (not settings.languages or bundle.task.language in settings.languages)
+        and (not settings.capabilities or bundle.task.capability in settings.capabilities)
+    )
+    if not found:
+        raise UserError("no task fits all filters together", field="capabilities")
+    return found
+
+
+def expected_s(task: Task) -> float:
+    """Seconds a task may take by its own budget; what has none is taken for long."""
+    budget = task.budget
+    if budget.executor_s is not None:
+        return budget.executor_s
+    return math.inf if budget.turn_s is None else budget.turn_s * (budget.feedback_rounds + 1)
+
+
 def plan(run: str, settings: RunSettings, suite: Suite) -> list[Planned]:
-    """Every (task, cell, trial) once; interleaved so that an early stop is a balanced sample.
+    """Every (task, cell, trial) once.
+
+    Trials follow one another, and all cells of a task stand together, so that an early stop is
+    a balanced comparison. Within a trial long tasks come first: none is left alone at the end.
 
     Args:
         run: name of the run; part of each episode's id.
         settings: of the run.
-        suite: loaded, already filtered.
+        suite: loaded, already filtered by task id.
     """
     planned: list[Planned] = []
+    tasks, matrix = chosen(settings, suite), cells(settings)
     for trial in range(settings.trials):
-        bundles = list(suite.tasks)
+        bundles = list(tasks)
         random.Random(f"{settings.seed}|{trial}").shuffle(bundles)
+        bundles.sort(key=lambda b: -expected_s(b.task))
         for bundle in bundles:
-            for axes in cells(settings):
+            for axes in matrix:
                 key = f"{run}|{bundle.task_id}|{axes.cell}|{trial}"
                 digest = hashlib.sha256(key.encode()).hexdigest()[:10]
                 seed = episode_seed(settings.seed, bundle.task, trial)
-                planned.append(Planned(EpisodeId(f"e{digest}"), bundle, axes, trial, seed))
+                planned.append(
+                    Planned(EpisodeId(f"e{digest}"), with_skills(bundle, axes), axes, trial, seed)
+                )
     return planned
 
 
-def budget_of(settings: RunSettings, task: Task) -> Budget:
-    """The task's budget with the run's overrides."""
+def with_skills(bundle: TaskBundle, axes: Axes) -> TaskBundle:
+    """The task with the skills that a cell adds.
+
+    Raises:
+        UserError: no directory, or a name the task has already.
+    """
+    if not axes.skills:
+        return bundle
+    skills = dict(bundle.skills)
+    for text in axes.skills:
+        path = Path(text)
+        if not path.is_dir():
+            raise UserError("no such directory", field="axes.skills", value=text)
+        if path.name in skills:
+            raise UserError("the task has a skill of this name", field="axes.skills", value=text)
+        skills[path.name] = path
+    task = bundle.task.model_copy(update={"skills": tuple(sorted(skills))})
+    return replace(bundle, task=task, skills=skills)
+
+
+def budget_of(settings: RunSettings, task: Task, axes: Axes) -> Budget:
+    """The task's budget with the run's overrides and the cell's factor."""
     changes: dict[str, float | int] = {}
-    if settings.feedback_rounds is not None:
-        changes["feedback_rounds"] = settings.feedback_rounds
+    limit = settings.budgets.episode
+    if axes.feedback_rounds is not None:
+        changes["feedback_rounds"] = axes.feedback_rounds
     if settings.max_cost_usd is not None:
         changes["cost_usd"] = settings.max_cost_usd
-    return task.budget.model_copy(update=changes)
+    if limit.usd is not None:
+        changes["cost_usd"] = limit.usd
+    if limit.tokens is not None:
+        changes["tokens"] = limit.tokens
+    if limit.hours is not None:
+        changes["executor_s"] = limit.hours * 3600
+    budget = task.budget.model_copy(update=changes)
+    return budget if axes.budget_factor == 1.0 else _scaled(budget, axes.budget_factor)
+
+
+def _scaled(budget: Budget, factor: float) -> Budget:
+    def real(value: float | None) -> float | None:
+        return None if value is None else value * factor
+
+    def whole(value: int | None) -> int | None:
+        return None if value is None else max(1, round(value * factor))
+
+    return budget.model_copy(
+        update={
+            "turn_s": real(budget.turn_s),
+            "executor_s": real(budget.executor_s),
+            "cost_usd": real(budget.cost_usd),
+            "tokens": whole(budget.tokens),
+            "model_calls": whole(budget.model_calls),
+        }
+    )

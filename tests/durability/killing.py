@@ -1,10 +1,11 @@
 """Plays runs in real processes that can be killed, and looks at what a resume makes of them."""
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Mapping
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from player import Quiet, run
@@ -18,8 +19,15 @@ from uniclaw.runner.start import RunResult
 from uniclaw.store.run_store import RunStore
 
 # A fork server keeps the imports, so that a killed runner costs no start-up.
-_CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["killing"])
+_CONTEXT = get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    [
+        "uniclaw.runner.resume",
+        "uniclaw.models.scripted",
+        "langgraph.checkpoint.sqlite.aio",
+        "pytest",
+    ]
+)
 
 JUDGED: Mapping[str, JsonValue] = {
     **RUBRIC,
@@ -85,7 +93,7 @@ def resumed_and_killed(root: Path, *, kill_after_s: float | None = None, at: str
     return _watched(process, kill_after_s)
 
 
-def _watched(process: multiprocessing.process.BaseProcess, kill_after_s: float | None) -> bool:
+def _watched(process: ForkServerProcess, kill_after_s: float | None) -> bool:
     process.start()
     process.join(kill_after_s if kill_after_s is not None else 120)
     if process.is_alive():

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from killing import answers, assert_whole, completed, judged_suite, played, resumed_and_killed
+from suite_builder import write_script
 
 from uniclaw.failpoints import NAMES, phase_of
+from uniclaw.records import Outcome
 
 KILLS: Counter[str] = Counter()
 
@@ -27,7 +29,7 @@ def test_a_runner_killed_there_is_resumed_to_a_whole_run(
     suite, given = judged_suite(tmp_path)
     runs = tmp_path / "runs"
     if name == "attempt.failed":
-        pytest.skip("reached in test_retries.py")
+        pytest.skip("needs an attempt that fails: the next test")
     assert played(suite, runs, {**given, "run": unique}, failpoint=name)
     KILLS[phase_of(name)] += 1
     if not (runs / unique).exists():
@@ -54,3 +56,16 @@ def test_a_run_survives_being_killed_at_each_resume_too(tmp_path: Path, unique: 
     assert_whole(root, tasks=1)
     paid = answers(root)
     assert len(paid) == len(set(paid))
+
+
+def test_a_runner_killed_between_two_attempts_keeps_the_first(tmp_path: Path, unique: str) -> None:
+    suite, given = judged_suite(tmp_path)
+    judge = write_script(tmp_path / "bad.yaml", [{"when": {}, "reply": {"text": "Who knows."}}])
+    root = tmp_path / "runs" / unique
+    given = {**given, "run": unique, "supervisor": (judge,)}
+    assert played(suite, root.parent, given, failpoint="attempt.failed")
+    KILLS[phase_of("attempt.failed")] += 1
+    result, _ = completed(root)
+    (record,) = result.records
+    assert (record.outcome, record.attempt) == (Outcome.JUDGE_ERROR, 2)
+    assert [a.state for a in record.earlier] == ["failed"]

@@ -1,11 +1,15 @@
-"""The conformance suite on every real harness program, in containers, without a network."""
+"""The conformance suite on every real harness program, in containers, without a network.
+
+Images that are missing are built first. One harness: `pytest tests/harness_suite -k codex-check`.
+"""
 
 import secrets
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 
 import pytest
 from conftest import REPOSITORY
 from harness_suite.gateway_door import gateway_door
+from pydantic import JsonValue
 
 from uniclaw.assets import Assets, default_roots
 from uniclaw.environments.docker import DockerFactory
@@ -15,10 +19,20 @@ from uniclaw.environments.layers import build_layer
 from uniclaw.harnesses import harness_kind
 from uniclaw.testing.harnesses import CHECKS, Check, Rig
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
-HARNESSES = ("codex", "claude-code", "nanobot", "opencode", "hermes", "mini-swe-agent")
-HANG_S = {"codex": 12.0, "claude-code": 15.0}
+QUICK = ("codex", "claude-code", "nanobot")
+HEAVY = ("opencode", "hermes", "mini-swe-agent", "openclaw", "openclaw-once", "genericagent")
+"""Their images and turns take minutes: `pytest -m slow tests/harness_suite`."""
+HARNESSES = (*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in HEAVY))
+HANG_S = {"codex": 12.0, "claude-code": 15.0, "nanobot": 20.0, "openclaw-once": 90.0}
+
+
+def bash_code(command: str) -> Mapping[str, JsonValue]:
+    return {"name": "code_run", "arguments": {"type": "bash", "code": command}}
+
+
+SHELLS = {"genericagent": bash_code}
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +43,7 @@ def images() -> Images:
 @pytest.fixture
 def rig(request: pytest.FixtureRequest, images: Images) -> Generator[Rig, None, None]:
     name: str = request.param
-    layer = harness_kind(name).layer
+    layer = harness_kind(name, images.assets).layer
     assert layer is not None
     image = build_layer(images, "base", layer, lambda line: None)
     run = f"test-{secrets.token_hex(6)}"
@@ -40,6 +54,7 @@ def rig(request: pytest.FixtureRequest, images: Images) -> Generator[Rig, None, 
         open_door=gateway_door,
         assets=images.assets,
         hang_s=HANG_S.get(name, 30.0),
+        shell=SHELLS.get(name),
     )
     assert not images.api.containers(all=True, filters={"label": f"{RUN}={run}"})
 

@@ -10,8 +10,10 @@ from player import only, run
 from pydantic import JsonValue
 from suite_builder import RIGHT, RUBRIC, WRONG, write_script, write_task
 
-from uniclaw.errors import UserError
+from uniclaw.environments.process import ProcessEnvironment
+from uniclaw.errors import EnvironmentKilledByAgent, UserError
 from uniclaw.firewall.canary import CanarySet
+from uniclaw.ports import ExecResult
 from uniclaw.records import Outcome
 from uniclaw.store.run_store import RunStore
 
@@ -360,3 +362,32 @@ def test_a_canary_outside_the_supervisors_side_ends_the_episode_as_a_breach(
 
 def _as_it_is(canaries: CanarySet, text: str) -> str:
     return text
+
+
+def test_an_agent_that_ends_its_environment_is_scored_on_what_it_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It buys no second try: neither another attempt nor another round."""
+    real = ProcessEnvironment.exec
+    gone: list[str] = []
+
+    async def exec_until_the_end(
+        self: ProcessEnvironment, command: str | list[str], **options: object
+    ) -> ExecResult:
+        if gone or b"end-it" in bytes(str(options.get("stdin")), "utf-8"):
+            gone.append("x")
+            raise EnvironmentKilledByAgent("its init ended")
+        return await real(self, command, **options)  # pyright: ignore[reportArgumentType]
+
+    async def kill_all(self: ProcessEnvironment) -> None:
+        if gone:
+            raise EnvironmentKilledByAgent("its init ended")
+
+    monkeypatch.setattr(ProcessEnvironment, "exec", exec_until_the_end)
+    monkeypatch.setattr(ProcessEnvironment, "kill_all", kill_all)
+    suite = write_task(tmp_path, rounds=(f"{WRONG}#---\necho end-it\n", RIGHT))
+    record = only(run(suite, tmp_path / "runs"))
+    assert record.outcome is Outcome.EXECUTOR_INCOMPLETE
+    assert record.final_score == 0.25
+    assert record.attempt == 1
+    assert len(record.rounds) == 1

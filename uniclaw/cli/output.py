@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from uniclaw.records import Outcome
-
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -40,28 +38,35 @@ def score(value: float | None) -> str:
 
 
 def episode_table(records: Sequence["EpisodeRecord"]) -> "Table":
-    """The result table of a run."""
+    """The result table of a run; a single cell is named in the title, several in a column."""
     from rich.table import Table
 
-    table = Table(title=None, header_style="bold")
-    for column in ("episode", "task", "cell", "outcome", "rounds", "by round", "final", "best"):
-        table.add_column(column, overflow="fold")
+    names = sorted({record.cell for record in records})
+    table = Table(title=names[0] if len(names) == 1 else None, header_style="bold")
+    for column in ("episode", "task"):
+        table.add_column(column, no_wrap=True)
+    if len(names) > 1:
+        table.add_column("cell", overflow="fold")
+    for column in ("outcome", "score by round", "final", "best"):
+        table.add_column(column)
     for record in records:
-        by_round = " → ".join(score(r.verdict.score if r.verdict else None) for r in record.rounds)
-        style = (
-            "green" if record.outcome is Outcome.PASS else "" if record.outcome.scored else "red"
-        )
+        style = "green" if record.passed else "yellow" if record.outcome.scored else "red"
+        cell = (record.cell,) if len(names) > 1 else ()
         table.add_row(
             record.episode_id,
             record.task_id,
-            f"{record.axes.executor}, {record.axes.policy}",
-            f"[{style}]{record.outcome.value}[/{style}]" if style else record.outcome.value,
-            str(len(record.rounds)),
-            by_round,
+            *cell,
+            f"[{style}]{record.outcome.value}[/{style}]",
+            by_round(record),
             score(record.final_score),
             score(record.best_score),
         )
     return table
+
+
+def by_round(record: "EpisodeRecord") -> str:
+    """Scores of all rounds in order."""
+    return " → ".join(score(r.verdict.score if r.verdict else None) for r in record.rounds)
 
 
 def print_table(table: "Table") -> None:
@@ -99,12 +104,11 @@ class Progress:
         self._done += 1
         if self._quiet:
             return
-        by_round = " → ".join(score(r.verdict.score if r.verdict else None) for r in record.rounds)
         self._clear()
         why = "" if record.outcome.scored else f"  {(record.reason or '').splitlines()[-1:]}"
         note(
             f"[{self._done}/{self._total}] {record.task_id}  {record.outcome.value}"
-            f"  {by_round}  {record.seconds.get('wall', 0.0):.1f} s{why}"
+            f"  {by_round(record)}  {record.seconds.get('wall', 0.0):.1f} s{why}"
         )
         self._draw()
 

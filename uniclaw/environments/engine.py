@@ -29,10 +29,6 @@ _POLL_S = 0.2
 _LOG_TAIL_BYTES = 2000
 
 
-_OUTLIVES_US: "list[subprocess.Popen[bytes]]" = []
-"""Held to the end, because a collected `Popen` complains that its process still runs."""
-
-
 class EngineInfo(NamedTuple):
     """The engine that answers."""
 
@@ -176,7 +172,8 @@ def _start() -> EngineInfo:
         info = _wait_for(process)
         if info is not None:
             _remember(process.pid, info.url)
-            _OUTLIVES_US.append(process)
+            # It outlives us by intent; a collected `Popen` would complain that it still runs.
+            process.returncode = 0
             return info._replace(started_by_us=True)
         text = _tail(log)
         more = next((v for k, v in fallbacks.items() if k in text and v[0] not in options), None)

@@ -24,6 +24,7 @@ from uniclaw.episode.state import (
 from uniclaw.errors import EnvironmentKilledByAgent, InfraError, UniclawError, UserError
 from uniclaw.failpoints import reach, reach_node
 from uniclaw.hidden.verdict import Verdict
+from uniclaw.ports import Environment
 from uniclaw.records import (
     Decision,
     EventKind,
@@ -39,6 +40,8 @@ from uniclaw.store.atomic import to_json
 from uniclaw.trajectory import Evidence
 
 PROBE_S = 20.0
+ENVIRONMENT_GONE = "environment"
+"""`Turn.budget` of a turn whose agent ended its own environment: no further turn can follow."""
 WORK_BYTES = 400_000
 """Of the executor's files, what screening reads as visible."""
 
@@ -135,7 +138,8 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
                     stop=StopReason.RESOURCES,
                     events=(),
                     final_message="",
-                    executor_s=0.0,
+                    executor_s=seat.seconds_so_far("execute", number),
+                    budget=ENVIRONMENT_GONE,
                     detail=str(error),
                 )
         reach("node.execute.turn")
@@ -151,24 +155,45 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
 
 async def freeze(seat: Seat, state: FreezeInput) -> Go:
     """Stop the agent's processes, take probes, copy the artifact roots out whole."""
-    files, number, task = seat.files, state.round, seat.spec.task
+    files, number = seat.files, state.round
     ref = files.ref(number, "frozen")
     if not files.has(ref):
         environment = seat.need_environment()
         with seat.phase("freeze", number):
-            await environment.kill_all()
-            probes = [await environment.probe(p.id, p.run, timeout_s=PROBE_S) for p in task.probes]
-            manifest = await environment.freeze(
-                task.artifact_roots,
-                files.evidence_root(number),
-                seat.freeze_limits,
-                baseline=seat.baseline,
-            )
-        reach("node.freeze.copied")
-        files.save(ref, Frozen(manifest=manifest, probes=tuple(probes)))
+            frozen = await _freeze_all(seat, environment, number)
+        files.save(ref, frozen)
     for entry in files.load(ref, Frozen).manifest.entries:
         seat.watch(f"artifact path {entry.path!r}", entry.path)
     return _go("supervise", evidence_ref=ref)
+
+
+async def _freeze_all(seat: Seat, environment: Environment, number: int) -> Frozen:
+    """Also of an environment that the agent ended: it is judged on what can still be read."""
+    probes: list[ProbeResult] = []
+    try:
+        await environment.kill_all()
+        for probe in seat.spec.task.probes:
+            probes.append(await environment.probe(probe.id, probe.run, timeout_s=PROBE_S))
+        manifest = await _copy_out(seat, environment, number)
+    except EnvironmentKilledByAgent:
+        manifest = await _copy_what_is_left(seat, environment, number)
+    return Frozen(manifest=manifest, probes=tuple(probes))
+
+
+async def _copy_out(seat: Seat, environment: Environment, number: int) -> Manifest:
+    return await environment.freeze(
+        seat.spec.task.artifact_roots,
+        seat.files.evidence_root(number),
+        seat.freeze_limits,
+        baseline=seat.baseline,
+    )
+
+
+async def _copy_what_is_left(seat: Seat, environment: Environment, number: int) -> Manifest:
+    try:
+        return await _copy_out(seat, environment, number)
+    except EnvironmentKilledByAgent:
+        return Manifest(truncated=True)
 
 
 def load_evidence(seat: Seat, number: int) -> Evidence:
@@ -219,6 +244,8 @@ def outcome_of(seat: Seat, verdict: Verdict, turns: tuple[Turn, ...]) -> tuple[O
         return Outcome.BUDGET, last.detail
     if used_up is StopReason.TIMEOUT or last.stop is StopReason.TIMEOUT:
         return Outcome.TIMEOUT, last.detail or "executor seconds used up"
+    if used_up is StopReason.RESOURCES:
+        return Outcome.EXECUTOR_INCOMPLETE, last.detail
     if not verdict.recoverable:
         return Outcome.FAIL, verdict.rationale
     if last.stop in (StopReason.CRASHED, StopReason.RESOURCES) or verdict.missing_artifacts:

@@ -92,17 +92,24 @@ class Seat:
     baseline: Manifest | None = None
     seconds: dict[int, dict[str, float]] = field(default_factory=dict[int, dict[str, float]])
     """Round -> phase -> wall seconds; set-up and tear-down stand under round -1."""
+    began: dict[tuple[str, int], float] = field(default_factory=dict[tuple[str, int], float])
+    """Phase and round -> when it began, by the clock."""
 
     @contextmanager
     def phase(self, name: str, round_number: int = -1) -> Generator[None]:
         """Measure a phase by the monotonic clock."""
         self.on_phase(name, round_number)
-        start = self.clock()
+        start = self.began[name, round_number] = self.clock()
         try:
             yield
         finally:
             phases = self.seconds.setdefault(round_number, {})
             phases[name] = phases.get(name, 0.0) + max(0.0, self.clock() - start)
+
+    def seconds_so_far(self, name: str, round_number: int) -> float:
+        """Seconds a phase has taken until now, also while it lasts."""
+        started = self.began.get((name, round_number))
+        return 0.0 if started is None else max(0.0, self.clock() - started)
 
     def need_environment(self) -> Environment:
         """The live environment; after a crash there is none, and the attempt starts anew."""
@@ -144,6 +151,8 @@ class Seat:
     def used_up(self, done: Sequence[Turn]) -> StopReason | None:
         """Whether a further turn is ruled out by a budget, and by which kind."""
         last = done[-1]
+        if last.stop is StopReason.RESOURCES and last.budget is not None:
+            return StopReason.RESOURCES
         if last.stop is StopReason.BUDGET and last.budget != "turn_calls":
             return StopReason.BUDGET
         limits = self.turn_limits(done)

@@ -4,7 +4,7 @@ import heapq
 import re
 from collections.abc import Iterator, Sequence
 
-from uniclaw.firewall.against import Against, generic, quality, shared_context
+from uniclaw.firewall.against import Against, quality, shared_context
 from uniclaw.firewall.background import background
 from uniclaw.firewall.decision import Hit
 from uniclaw.firewall.index import SHINGLE, Phrase, is_rare, shingles, windows, word_weight
@@ -25,7 +25,8 @@ def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterat
     """Names and short values of structured documents."""
     joined = f" {' '.join(tokens(folded))} "
     found = terms(folded) if view == "plain" else ()
-    for _, key, phrase in against.index.phrases.found(joined):
+    longest_first = sorted(against.index.phrases.found(joined), key=lambda f: -len(f[1]))
+    for _, key, phrase in longest_first:
         words = key.split()
         if against.run_known(words) or not _likely(words, view):
             continue
@@ -75,7 +76,7 @@ def _in_context(words: Sequence[str], phrase: Phrase, found: Sequence[Term], fol
     if start < 0 or not phrase.contexts or len(surface) < 2 or len(phrase.contexts) >= 60:
         return False
     own = {t.key for t in terms(surface)}
-    if own <= generic():
+    if own <= quality():
         return False
     end = start + len(surface)
     shared = shared_context(found, start, end, phrase.contexts - own, 30)
@@ -165,10 +166,10 @@ def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> It
     best: tuple[float, int, list[str]] | None = None
     for window in windows(folded):
         said = {t.key: t for t in reversed(terms(_NAMES.sub(" ", window)))}
-        weights = {key: _novelty(term, against) for key, term in said.items()}
-        total = sum(weights.values())
-        if total < PARAPHRASE_WEIGHT:
+        total = sum(_weight(term, against) for term in said.values())
+        if total < PARAPHRASE_WEIGHT or against.visible.run(tokens(window)):
             continue
+        weights = {key: _novelty(term, against) for key, term in said.items()}
         for number, score in _overlaps(weights, against):
             keys = [k for k in said if k in index.passages[number].keys]
             new = {said[k].word for k in keys if k not in index.known_keys | quality()}
@@ -181,13 +182,13 @@ def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> It
         yield Hit(kind="paraphrase", matched=matched, where=where, view=view)
 
 
+def _weight(term: Term, against: Against) -> float:
+    return term.weight * (KNOWN_FACTOR if term.key in against.index.known_keys else 1.0)
+
+
 def _novelty(term: Term, against: Against) -> float:
-    weight = term.weight
-    if term.key in against.index.known_keys:
-        weight *= KNOWN_FACTOR
-    if against.visible.term(term.word):
-        weight *= VISIBLE_FACTOR
-    return weight
+    seen = against.visible.term(term.word)
+    return _weight(term, against) * (VISIBLE_FACTOR if seen else 1.0)
 
 
 def _overlaps(weights: dict[str, float], against: Against) -> list[tuple[int, float]]:

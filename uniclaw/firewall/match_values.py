@@ -122,6 +122,8 @@ def _in_context(
         return False
     reach = 18 if small else 40
     shared = shared_context(found, mention.start, mention.end, value.contexts, reach)
+    if small:  # the counted thing follows at once
+        shared = [t for t in shared if 0 <= t.at - mention.end <= 3]
     if not shared or len(value.contexts) >= 60:
         return False
     if in_files and against.files.number_near(form, [t.word for t in shared], 60):

@@ -27,6 +27,8 @@ class _File(Record):
     oracle: tuple[str, ...]
     rubric_talk: tuple[str, ...]
     sight: tuple[str, ...]
+    wish: tuple[str, ...]
+    countable: tuple[str, ...]
     grounded: tuple[str, ...]
     listed: tuple[str, ...]
 
@@ -36,6 +38,8 @@ class Wordings(NamedTuple):
 
     kinds: Mapping[str, tuple[re.Pattern[str], ...]]
     sight: re.Pattern[str]
+    wish: re.Pattern[str]
+    countable: re.Pattern[str]
     grounded: re.Pattern[str]
     listed: re.Pattern[str]
 
@@ -63,8 +67,9 @@ def wordings() -> Wordings:
     lists = {name: getattr(data, name) for name, _, _ in _KINDS}
 
     def compiled(pattern: str) -> re.Pattern[str]:
-        for name, part in data.parts.items():
-            pattern = pattern.replace(f"<{name}>", f"(?:{part})")
+        for _ in range(2):  # a part may name another
+            for name, part in data.parts.items():
+                pattern = pattern.replace(f"<{name}>", f"(?:{part})")
         try:
             return re.compile(pattern, re.IGNORECASE)
         except re.error as error:
@@ -73,6 +78,8 @@ def wordings() -> Wordings:
     return Wordings(
         kinds={name: tuple(map(compiled, patterns)) for name, patterns in lists.items()},
         sight=compiled("|".join(data.sight)),
+        wish=compiled("|".join(data.wish)),
+        countable=compiled("|".join(data.countable)),
         grounded=compiled("|".join(data.grounded)),
         listed=compiled("|".join(data.listed)),
     )
@@ -125,24 +132,36 @@ def _excused(name: str, match: re.Match[str], folded: str, public: str) -> bool:
     if text in public:
         return True
     sentence = _sentence_of(folded, match)
-    if name in ("count", "oracle"):
-        after = folded[match.end() : match.end() + 60].lstrip(" .")
+    if name == "count":
+        return _count_excused(match, sentence, folded)
+    if name == "oracle":
+        known = wordings()
         rest = sentence.replace(match.group(), " ")
-        grounded = wordings().grounded.search(rest) is not None
-        if name == "oracle" and wordings().sight.search(sentence):
-            return True
-        return grounded or (name == "count" and wordings().listed.match(after) is not None)
+        return bool(known.grounded.search(rest) or known.sight.search(sentence))
     if name == "score":
         topic = r"scor|grad|rat(?:ed|ing)|mark|points?|[得评总]?分|权重|阈值|threshold"
         head = re.search(topic, text)
         mine = re.search(r"\byour?\b|你", sentence)
         return head is not None and head.group() in public and mine is None
-    if name == "rubric_talk":
-        return any(w in public for w in re.findall(r"[a-z]{5,}|[\u3400-\u9fff]{3,}", text))
     return False
+
+
+def _count_excused(match: re.Match[str], sentence: str, folded: str) -> bool:
+    """A wish, a question, a list of wishes, or a count of what anybody can see."""
+    known = wordings()
+    after = folded[match.end() : match.end() + 60].lstrip(" .")
+    rest = sentence.replace(match.group(), " ")
+    asks = folded[match.end() :].lstrip().startswith("?") or sentence.rstrip().endswith("?")
+    return bool(
+        asks
+        or known.grounded.search(rest)
+        or known.wish.search(sentence)
+        or known.countable.search(match.group())
+        or known.listed.match(after)
+    )
 
 
 def _sentence_of(text: str, match: re.Match[str]) -> str:
     start = max(text.rfind(mark, 0, match.start()) for mark in (". ", "\n", "! ", "? ")) + 1
     ends = [at for mark in (". ", "\n", "!", "?") if (at := text.find(mark, match.end())) >= 0]
-    return text[start : min(ends, default=len(text))]
+    return text[start : min(ends, default=len(text)) + 1]

@@ -29,7 +29,7 @@ class View(NamedTuple):
     word borders, `initials` is an acrostic."""
 
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{4,}(?:\s*\n\s*[A-Za-z0-9+/_-]{4,})*={0,2}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{3,}(?:\s*\n\s*[A-Za-z0-9+/_-]{4,})*={0,2}")
 _BASE64_SPACED = re.compile(r"(?:[A-Za-z0-9+/_-]{2,8}={0,2}[ .|]){3,}[A-Za-z0-9+/_-]{1,8}={0,2}")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Za-z2-7]{8,}={0,6}(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?:(?:0x|\\x|%|#)?[0-9a-fA-F]{2}[\s,:-]*){3,}")

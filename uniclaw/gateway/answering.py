@@ -207,6 +207,8 @@ class Answering:
             self._capture.add(data)
 
     def _headers(self, reply: SourceReply, kind: str) -> dict[str, str]:
+        if self._ask is None:
+            kind = self._clean(reply.headers.get("content-type", kind))
         passed = {k: v for k, v in reply.headers.items() if k in _PASSED_REPLY_HEADERS}
         clean = {k: self._clean(v) for k, v in passed.items()}
         return {"content-type": kind, **clean}
@@ -248,8 +250,7 @@ class Answering:
             self._episode.limits.hold_s, self._release, reply
         )
         async for chunk in reply.chunks():
-            out = [self._passed(e, watched, translation) for e in splitter.feed(chunk)]
-            await self._deliver(b"".join(out), reply, watched)
+            await self._chunk(splitter.feed(chunk), reply, watched, translation)
         rest = splitter.rest()
         out = [self._passed(rest, watched, translation)] if rest.strip() else []
         if translation is not None:
@@ -262,6 +263,23 @@ class Answering:
             self._estimate_silent(state, watched)
         await self._opened(reply)
         await self._delivery.finish(b"".join(out))
+
+    async def _chunk(
+        self,
+        events: list[bytes],
+        reply: SourceReply,
+        watched: Observer,
+        translation: _Translation | None,
+    ) -> None:
+        """Pass on the events that came together."""
+        out: list[bytes] = []
+        whole = False
+        try:
+            out += (self._passed(event, watched, translation) for event in events)
+            whole = True
+        finally:
+            if whole or self._delivery.opened:  # what came before an error is not lost
+                await self._deliver(b"".join(out), reply, watched)
 
     def _estimate_silent(self, state: TryState, watched: Observer) -> None:
         """A whole answer of a provider that never said what it used."""

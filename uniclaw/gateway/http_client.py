@@ -9,6 +9,7 @@ import asyncio
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,6 +21,14 @@ _IDLE_S = 20.0
 
 class TooLarge(ValueError):
     """An answer larger than the caller allows."""
+
+
+class Target(NamedTuple):
+    """A URL in the parts that a request needs."""
+
+    origin: "Origin"
+    path: str
+    """With the query."""
 
 
 class Origin(NamedTuple):
@@ -50,6 +59,18 @@ class Origin(NamedTuple):
         host = f"[{self.host}]" if ":" in self.host else self.host
         default = 443 if self.scheme == "https" else 80
         return host if self.port == default else f"{host}:{self.port}"
+
+
+@lru_cache(maxsize=256)
+def target_of(url: str, proxy: str | None = None) -> Target:
+    """The parts of a URL; few are used, and often.
+
+    Raises:
+        ValueError: it is no http or https URL.
+    """
+    parts = urlsplit(url)
+    path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+    return Target(Origin.of(url, proxy), path)
 
 
 class HttpReply:
@@ -129,8 +150,8 @@ class HttpPool:
         Raises:
             UpstreamBroken: no connection, or no HTTP answer.
         """
-        origin = Origin.of(url, proxy)
-        head = _head(origin, url, headers, len(body))
+        origin, path = target_of(url, proxy)
+        head = _head(origin, path, headers, len(body))
         kept = self._kept(origin)
         if kept is not None:
             try:
@@ -226,12 +247,10 @@ class HttpPool:
         return self._context
 
 
-def _head(origin: Origin, url: str, headers: Sequence[tuple[str, str]], length: int) -> bytes:
-    parts = urlsplit(url)
-    target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+def _head(origin: Origin, path: str, headers: Sequence[tuple[str, str]], length: int) -> bytes:
     if origin.proxy is not None and origin.scheme == "http":
-        target = f"http://{origin.authority}{target}"
-    lines = [f"POST {target} HTTP/1.1", f"host: {origin.authority}", f"content-length: {length}"]
+        path = f"http://{origin.authority}{path}"
+    lines = [f"POST {path} HTTP/1.1", f"host: {origin.authority}", f"content-length: {length}"]
     lines += [f"{name}: {value}" for name, value in headers]
     text = "\r\n".join(lines)
     if text.count("\n") != len(lines) - 1 or "\0" in text:

@@ -27,7 +27,8 @@ _REACHING = ("web_search_options", "mcp_servers", "container")
 """Top-level fields by which the provider reaches out."""
 _STATEFUL = ("previous_response_id", "conversation", "prompt")
 
-_AMBIGUOUS = re.compile(rb"\\u00")
+_AMBIGUOUS = b"\\u00"
+"""A key may be written with escapes."""
 _SENSITIVE = (b'"model"', b'"stream"', b'"tools"', b'"background"', b'"stream_options"')
 
 
@@ -129,7 +130,7 @@ def adapt(api: Api, fields: Json, raw: bytes, *, model: str, remote_content: boo
 
 def _plain(raw: bytes) -> bool:
     """Whether every JSON reader sees the same: no key that matters stands there twice."""
-    return not _AMBIGUOUS.search(raw) and all(raw.count(key) <= 1 for key in _SENSITIVE)
+    return _AMBIGUOUS not in raw and all(raw.count(key) <= 1 for key in _SENSITIVE)
 
 
 def _strip_reaching(api: Api, ready: Json, dropped: list[str]) -> None:
@@ -191,9 +192,11 @@ def heard_tokens(fields: Json) -> int:
     """A rough count of the tokens of a request: four bytes each, 85 an image or file."""
     size = 0
     attachments = 0
+    before = ""
     for text in texts(fields):
-        if len(text) > 1000 and " " not in text[:1000]:
+        if len(text) > 200 and (text.startswith("data:") or before == "data"):
             attachments += 1
         else:
             size += len(text)
+        before = text
     return size // 4 + 85 * attachments

@@ -14,7 +14,7 @@ from pydantic import Field, SecretStr
 
 from uniclaw.errors import UserError
 from uniclaw.gateway.exchange import Api, WireExchange
-from uniclaw.gateway.http_client import HttpPool
+from uniclaw.gateway.http_client import HttpPool, target_of
 from uniclaw.gateway.translate.fields import Json
 from uniclaw.gateway.translate.write_requests import Style
 from uniclaw.models import split_spec
@@ -248,6 +248,14 @@ class ProviderSource:
         self._upstream = upstream
         self._pool = pool
         self._key = upstream.api_key.get_secret_value()
+        try:
+            target_of(upstream.base_url, upstream.proxy)
+            if upstream.proxy is not None:
+                target_of(upstream.proxy)
+        except ValueError as error:
+            raise UserError(str(error), field="base_url", value=upstream.base_url) from error
+        if not self._key.isascii() or not self._key.isprintable():
+            raise UserError("a provider's key is printable ASCII", field="api_key")
 
     def api_for(self, api: Api, request_hash: str) -> Api:
         """The request's own API where it is spoken."""

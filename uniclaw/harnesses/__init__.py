@@ -6,11 +6,14 @@ Must not know the hidden side; a harness sees the public task and the messages a
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from uniclaw.assets import Assets
+from uniclaw.assets import Assets, default_roots
+from uniclaw.environments.layers import DIRECTORY, layer_names
 from uniclaw.errors import UserError
 from uniclaw.harnesses.claude_code import ClaudeCode
 from uniclaw.harnesses.cli import Program, Seating, program_harness
 from uniclaw.harnesses.codex import Codex
+from uniclaw.harnesses.command import TEMPLATE, CommandProgram, load_template
+from uniclaw.harnesses.edict import Edict
 from uniclaw.harnesses.hermes import Hermes
 from uniclaw.harnesses.loop import LoopHarness
 from uniclaw.harnesses.mini_swe_agent import MiniSweAgent
@@ -54,6 +57,7 @@ HARNESSES: Mapping[str, HarnessKind] = {
     ),
     "claude-code": _inside("claude-code", ClaudeCode, "claude-code"),
     "codex": _inside("codex", Codex, "codex"),
+    "edict": _inside("edict", Edict, "edict", OPENCLAW_BYTES),
     "hermes": _inside("hermes", Hermes, "hermes"),
     "mini-swe-agent": _inside("mini-swe-agent", MiniSweAgent, "mini-swe-agent"),
     "nanobot": _inside("nanobot", Nanobot, "nanobot"),
@@ -63,16 +67,30 @@ HARNESSES: Mapping[str, HarnessKind] = {
 }
 
 
-def harness_kind(name: str) -> HarnessKind:
+def harness_names(assets: Assets) -> tuple[str, ...]:
+    """All harnesses: those written here, and every layer that has a command template."""
+    templates = {n for n in layer_names(assets) if assets.exists(f"{DIRECTORY}/{n}/{TEMPLATE}")}
+    return tuple(sorted({*HARNESSES, *templates}))
+
+
+def harness_kind(name: str, assets: Assets | None = None) -> HarnessKind:
     """The harness called `name`.
 
+    Args:
+        name: One written here, or a layer with a command template.
+        assets: Where templates are found; the default places if None.
+
     Raises:
-        UserError: no such harness.
+        UserError: no such harness, or its template is broken.
     """
-    if name not in HARNESSES:
+    if name in HARNESSES:
+        return HARNESSES[name]
+    found = assets or Assets(default_roots(None))
+    if name not in harness_names(found):
         raise UserError(
-            f"unknown harness; known are {', '.join(sorted(HARNESSES))}",
+            f"unknown harness; known are {', '.join(harness_names(found))}",
             field="executor",
             value=name,
         )
-    return HARNESSES[name]
+    template = load_template(name, found)
+    return _inside(name, lambda seating: CommandProgram(seating, template), name)

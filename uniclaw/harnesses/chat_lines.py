@@ -8,12 +8,11 @@ from collections.abc import Iterable
 
 from pydantic import JsonValue
 
-from uniclaw.harnesses.fields import dicts_at, text_at, value_at
+from uniclaw.harnesses.fields import code_at, dicts_at, text_at, value_at
+from uniclaw.harnesses.launcher import parse_object
 from uniclaw.harnesses.recorder import Recorder, content_text
 
-_EXIT = re.compile(
-    r"(?:^|\n)\s*(?:Exit code|\"exit_code\"|\"?returncode\"?)\"?:? ?(-?\d+)|\"exit_code\": (-?\d+)"
-)
+_EXIT = re.compile(r"(?:^|\n)\s*Exit code:? ?(-?\d+)")
 
 
 def write_chat(messages: Iterable[dict[str, JsonValue]], record: Recorder) -> str:
@@ -32,14 +31,21 @@ def write_chat(messages: Iterable[dict[str, JsonValue]], record: Recorder) -> st
         elif role == "tool":
             call_id = text_at(message, "tool_call_id")
             name = text_at(message, "name") or text_at(message, "tool_name") or None
-            record.result(call_id, content, tool=name, exit_code=exit_code(content))
+            text, code = result_of(content)
+            record.result(call_id, text, tool=name, exit_code=code)
     return said
 
 
-def exit_code(text: str) -> int | None:
-    """The exit code that a result tells in its words."""
-    found = _EXIT.search(text)
-    return int(found[1] or found[2]) if found else None
+def result_of(content: str) -> tuple[str, int | None]:
+    """A result's text and the exit code it tells, in words or as the JSON that some shells give."""
+    data = parse_object(content) if content.lstrip().startswith("{") else None
+    for key in ("exit_code", "returncode"):
+        code = code_at(data, key)
+        if code is not None:
+            parts = (text_at(data, part) for part in ("output", "error", "exception_info"))
+            return "\n".join(part for part in parts if part) or content, code
+    found = _EXIT.search(content)
+    return content, int(found[1]) if found else None
 
 
 def after_message(messages: list[dict[str, JsonValue]], message: str) -> list[dict[str, JsonValue]]:

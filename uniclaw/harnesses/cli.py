@@ -5,6 +5,7 @@ turn's limits, tells failures apart, and builds the turn. The gateway's word on 
 upstream goes over the program's. Must not know the hidden side.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -19,7 +20,10 @@ from uniclaw.records import RoleUsage, StopReason, Task, Turn, Usage
 
 LONGEST_S = 6 * 3600.0
 """Of a turn without a limit of its own."""
-_SETUP_S = 60.0
+BUDGET_GRACE_S = 10.0
+"""How long a program may go on once the gateway refuses its calls for a used-up budget."""
+_LOOK_S = 1.0
+HOMES = {"agent": "/home/agent", "root": "/root"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +111,9 @@ class CliHarness:
 
     async def open(self) -> None:
         """Write its configuration and start what must run."""
-        done = await self._environment.exec('printf %s "$HOME"', timeout_s=_SETUP_S)
-        home = done.stdout.decode("utf-8", "replace").strip()
-        if not home.startswith("/"):
-            raise HarnessError(f"{self.name}: no home directory inside ({home!r})")
         seating = Seating(
             environment=self._environment,
-            home=home.rstrip("/"),
+            home=HOMES[self._context.task.user],
             workspace=self._context.task.workspace,
             door=self._door,
             task=self._context.task,
@@ -136,12 +136,7 @@ class CliHarness:
         record.user(message)
         before, waited = self._door.spent(), self._door.waited_s()
         command = await program.command(message, first=not self._started)
-        done = await launch(
-            self._environment,
-            command,
-            cwd=self._context.task.workspace,
-            timeout_s=LONGEST_S if limits.seconds is None else limits.seconds,
-        )
+        done = await self._run(command, LONGEST_S if limits.seconds is None else limits.seconds)
         # A program that never spoke has no session to continue.
         self._started = self._started or bool(done.lines)
         if done.lingered or done.timed_out:
@@ -165,6 +160,30 @@ class CliHarness:
             detail=ending.detail,
             failure=ending.failure,
         )
+
+    async def _run(self, command: Command, timeout_s: float) -> Launched:
+        """Run to the end of the turn; a program that goes on asking without a budget is ended."""
+        running = asyncio.ensure_future(
+            launch(
+                self._environment,
+                command,
+                cwd=self._context.task.workspace,
+                timeout_s=timeout_s,
+            )
+        )
+        patience_s = BUDGET_GRACE_S
+        try:
+            while not running.done():
+                await asyncio.wait({running}, timeout=_LOOK_S)
+                patience_s -= _LOOK_S if self._door.stopped() is not None else 0.0
+                if patience_s <= 0 and not running.done():
+                    await self._environment.kill_all()
+                    patience_s = BUDGET_GRACE_S
+            return running.result()
+        finally:
+            if not running.done():
+                running.cancel()
+                await asyncio.wait({running})
 
     def _ending(self, done: Launched, report: Report) -> "_Ending":
         """Why the turn ended. What the gateway knows goes first: the program may misread it."""

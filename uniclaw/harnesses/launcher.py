@@ -96,7 +96,6 @@ async def launch(
     given = {
         "argv": list(command.argv),
         "env": dict(command.env),
-        "cwd": cwd,
         "stdin": command.stdin.encode("utf-8", "replace").decode("utf-8"),
         "final": {k: list(v) for k, v in command.final.items()} if command.final else None,
         "grace_s": command.grace_s,
@@ -106,6 +105,7 @@ async def launch(
     done = await environment.exec(
         ["python3", "-I", "-c", _SOURCE],
         stdin=json.dumps(given).encode(),
+        cwd=cwd,
         timeout_s=timeout_s,
         max_bytes=_WIRE_BYTES,
     )

@@ -37,6 +37,8 @@ class MiniSweAgent(BasicProgram):
                 "OPENAI_API_KEY": self.door.token,
                 "MSWEA_CONFIGURED": "true",
                 "MSWEA_SILENT_STARTUP": "1",
+                # The gateway has retried already.
+                "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "2",
                 "MSWEA_COST_TRACKING": "ignore_errors",
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             },

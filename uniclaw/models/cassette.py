@@ -8,7 +8,6 @@ know which role asks, nor where exchanges are stored.
 import hashlib
 import json
 import re
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,10 +15,10 @@ from typing import NamedTuple
 
 from uniclaw import errors
 from uniclaw.errors import ProviderError, ProviderRefused
+from uniclaw.models.concurrency import observed
 from uniclaw.models.metering import Exchange
 from uniclaw.models.retry import Attempt, AttemptObserver, ObservedModel
 from uniclaw.ports import ChatModel, ChatRequest, Completion
-from uniclaw.records import Usage
 
 _NONCE = re.compile(r'nonce=\\?"([0-9a-f]{32})\\?"')
 _SHOWN = 160
@@ -192,7 +191,7 @@ class CassetteModel:
             raise CassetteMiss(self._miss(request))
         if isinstance(self._inner, ObservedModel):
             return await self._inner.complete_observed(request, observer)
-        return await _observed(self._inner, request, observer)
+        return await observed(self._inner, request, observer)
 
     def _play(self, group: tuple[Exchange, ...], observer: AttemptObserver) -> Completion:
         self._mark_reused(True)
@@ -238,18 +237,3 @@ def _error_of(exchange: Exchange) -> ProviderError:
     kind = getattr(errors, exchange.error_kind or "", ProviderError)
     wanted = kind if isinstance(kind, type) and issubclass(kind, ProviderError) else ProviderError
     return wanted(exchange.error or "recorded failure")
-
-
-async def _observed(
-    model: ChatModel, request: ChatRequest, observer: AttemptObserver
-) -> Completion:
-    """Observe a model that tells of no attempts: the call is the only one."""
-    started, before = datetime.now(UTC).isoformat(), time.monotonic()
-    try:
-        completion = await model.complete(request)
-    except BaseException as error:  # cancelled ones are told of too
-        observer(Attempt(1, started, time.monotonic() - before, 0.0, Usage(), None, error))
-        raise
-    elapsed = time.monotonic() - before
-    observer(Attempt(1, started, elapsed, 0.0, completion.usage, completion, None))
-    return completion

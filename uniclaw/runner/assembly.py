@@ -72,7 +72,7 @@ class Assembly:
         self.task = neutral_task(self.bundle.task, self.workshop.salt)
         self.loaded = self.bundle.load_rubric()
         self.policy = load_policy(self.axes.policy, self.assets)
-        self.budget = budget_of(self.workshop.settings, self.bundle.task)
+        self.budget = budget_of(self.workshop.settings, self.bundle.task, self.axes)
         self.spent: dict[str, Callable[[], RoleUsage]] = {}
         self.models: list[MeteredModel] = []
         labels = hidden_labels(self.loaded)
@@ -144,7 +144,7 @@ class Assembly:
         if self.axes.model is None:
             return None
         model = self._metered(self.axes.model, "executor", SpendLimits.of(self.budget))
-        return WatchedModel(model, "executor", self._look)
+        return WatchedModel(model, "executor", self._look, temperature=self.axes.temperature)
 
     def _look(self, where: str, text: str) -> None:
         self._watch(where, text)
@@ -191,7 +191,7 @@ class Assembly:
                 policy=self.policy,
             ),
             canaries=self.canaries,
-            persona=self.workshop.persona(self.bundle, self.assets),
+            persona=self.workshop.persona(self.bundle, self.axes, self.assets),
             brief=brief,
             task=self.task,
             episode_id=self.neutral_episode,

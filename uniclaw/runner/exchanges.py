@@ -1,5 +1,6 @@
 """Stores every model exchange of an episode, and stops a request that carries a canary."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from uniclaw.failpoints import reach
@@ -35,6 +36,9 @@ class Recorder:
         self._drawn = drawn or {}
         self._next = store.next_call(episode)
         self._reused = False
+        # An attempt that goes on after its runner died: these are on record already.
+        known = store.calls(episode) if self._next else []
+        self._known = Counter(row.request for row in known if row.ok)
 
     def mark_reused(self, reused: bool) -> None:
         """Whether the exchanges that follow were answered from the store."""
@@ -44,6 +48,10 @@ class Recorder:
         """What a metered model of this role calls."""
 
         def observe(exchange: Exchange) -> None:
+            key = request_key(exchange.request, self._drawn)
+            if self._reused and self._known[key]:
+                self._known[key] -= 1
+                return
             reach("call.before")
             blob = self._store.put_blob(to_json(exchange).encode())
             spent = RoleUsage(
@@ -61,7 +69,7 @@ class Recorder:
                     exchange.error is None,
                     blob,
                     spent,
-                    request_key(exchange.request, self._drawn),
+                    key,
                     self._reused,
                 )
             )
@@ -73,14 +81,23 @@ class Recorder:
 class WatchedModel:
     """A model of a role outside the supervisor's side: no hidden text may be sent to it."""
 
-    def __init__(self, inner: ChatModel, role: str, watch: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        inner: ChatModel,
+        role: str,
+        watch: Callable[[str, str], None],
+        *,
+        temperature: float | None = None,
+    ) -> None:
         """Wrap a model.
 
         Args:
             inner: the model.
             role: for the path that a breach names.
             watch: raises `FirewallBreach` when its second argument holds a canary.
+            temperature: replaces each request's own, unless None.
         """
+        self._temperature = temperature
         self._inner = inner
         self._role = role
         self._watch = watch
@@ -99,6 +116,8 @@ class WatchedModel:
         texts = [message.text for message in request.messages]
         texts += [to_json(dict(c.arguments)) for m in request.messages for c in m.tool_calls]
         self._watch(f"a request of the {self._role}'s model", "\n".join(texts))
+        if self._temperature is not None:
+            request = request.model_copy(update={"temperature": self._temperature})
         return await self._inner.complete(request)
 
     async def close(self) -> None:

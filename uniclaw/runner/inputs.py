@@ -107,9 +107,7 @@ def refuse_changes(
     Raises:
         UserError: lists the differences.
     """
-    found = [
-        line for part in parts for line in differences(stored.get(part), now.get(part), part)
-    ]
+    found = [line for part in parts for line in differences(stored.get(part), now.get(part), part)]
     if found:
         rest = f"\n  ... and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         shown = "\n  ".join(found[:SHOWN])

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
+from uniclaw.config import Budgets
 from uniclaw.episode.graph import Ending, EpisodeGraph
 from uniclaw.episode.nodes import tear_down
 from uniclaw.episode.seat import Seat
@@ -19,6 +20,7 @@ from uniclaw.experiment import Planned
 from uniclaw.failpoints import reach
 from uniclaw.records import Outcome
 from uniclaw.runner.history import with_history
+from uniclaw.runner.ledger import Ledger
 from uniclaw.runner.record import Provenance, build_record
 from uniclaw.runner.retry_policy import AttemptPolicy
 from uniclaw.store.atomic import write_json
@@ -69,8 +71,10 @@ class LocalRunner:
         watcher: Watcher,
         parallel: int,
         policy: AttemptPolicy | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         """Bind the store and the assembly of seats."""
+        self._ledger = ledger or Ledger(Budgets())
         self._policy = policy or AttemptPolicy()
         self._store = store
         self._assemble = assemble
@@ -121,11 +125,12 @@ class LocalRunner:
 
     async def _one(self, graph: EpisodeGraph, gate: asyncio.Semaphore, planned: Planned) -> None:
         async with gate:
-            if self._stopping:
+            if self._stopping or self._ledger.refuses(planned.axes.cell) is not None:
                 return
             self._watcher.started(planned)
             record = with_history(self._store, planned, await self._attempts(graph, planned))
             self._store.settle(record)
+            self._ledger.note(record)
             self._watcher.settled(planned, record)
 
     async def _attempts(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord:

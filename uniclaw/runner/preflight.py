@@ -35,6 +35,7 @@ def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
             )
         workshop.check_rubric(item)
     _consent(workshop, planned)
+    _prices(workshop, planned)
 
 
 def _runnable(bundle: TaskBundle) -> None:
@@ -58,3 +59,21 @@ def _consent(workshop: "Workshop", planned: Sequence[Planned]) -> None:
                 field="executor",
                 value=item.axes.executor,
             )
+
+
+def _prices(workshop: "Workshop", planned: Sequence[Planned]) -> None:
+    """A budget in USD of a cell or a run needs a price for every model."""
+    budgets = workshop.settings.budgets
+    if workshop.settings.allow_unknown_prices or (
+        budgets.cell.usd is None and budgets.run.usd is None
+    ):
+        return
+    for axes in {p.axes.cell: p.axes for p in planned}.values():
+        for spec in workshop.models_of(axes):
+            if not workshop.priced(spec):
+                raise UserError(
+                    "a budget in USD needs the price of every model; add it to a file for"
+                    " --prices, or set allow_unknown_prices",
+                    field="budgets",
+                    value=spec,
+                )

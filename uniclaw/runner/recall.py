@@ -65,11 +65,12 @@ def earlier_answers(store: RunStore, planned: Planned) -> Tape:
     """Answers of earlier attempts that need not be paid again.
 
     A cut-off attempt gives all of them; one that failed by its judge or user simulator gives
-    those of the other roles; one that failed otherwise gives none, and is played afresh.
+    those of the other roles; one that failed otherwise gives none, and is played afresh. An
+    attempt that goes on after its runner died finds its own.
     """
-    if planned.attempt == 1:
+    if planned.attempt == 1 and not store.next_call(planned.attempt_id):
         return Tape((), failures=False)
-    earlier = [a for a in store.attempts.of(planned.episode_id) if a.attempt < planned.attempt]
+    earlier = [a for a in store.attempts.of(planned.episode_id) if a.attempt <= planned.attempt]
     return Tape(exchanges(store, _known(earlier, store)), failures=False)
 
 

@@ -14,19 +14,23 @@ from uniclaw.experiment import Planned
 from uniclaw.firewall.policy import load_policy
 from uniclaw.models import create_bare_model
 from uniclaw.models.cassette import Tape
+from uniclaw.models.concurrency import Gate, GatedModel
 from uniclaw.models.metering import ExchangeObserver, MeteredModel, SpendLimits
 from uniclaw.models.settings import ModelSettings
 from uniclaw.ports import ChatModel, EnvironmentFactory
-from uniclaw.pricing import PriceTable
+from uniclaw.pricing import ModelPrice, PriceTable
 from uniclaw.runner.assembly import TEMPLATE, Assembly
 from uniclaw.runner.exchanges import Recorder
 from uniclaw.runner.local import Assembled
 from uniclaw.runner.recall import Through, earlier_answers, taped
+from uniclaw.store.records import Axes
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites.bundle import Suite, TaskBundle
 from uniclaw.supervisor.lines import judge_lines, rubric_lines
 from uniclaw.user_simulator import load_persona
 
+UNGATED = frozenset({"scripted", "cassette"})
+"""Providers on this machine: they have no rate and no price."""
 CHECKS = "checks"
 DEFAULT_PERSONA = "default"
 
@@ -55,6 +59,7 @@ class Workshop:
         own = PriceTable.load(self.settings.prices) if self.settings.prices else None
         self._prices = own.over(PriceTable.default()) if own else PriceTable.default()
         self._models = ModelSettings.from_environ(self.environ)
+        self._gates: dict[str, Gate] = {}
 
     # --- before the run ------------------------------------------------------------------
 
@@ -67,13 +72,15 @@ class Workshop:
         axes = planned.axes
         load_policy(axes.policy, self.assets)
         for bundle in self.suite.tasks:
-            self.persona(bundle, self.assets)
-        if axes.model is not None:
-            self.model(axes.model, None, SpendLimits())
-        for judge in self.judge_names(axes.supervisor):
-            self.model(judge, None, SpendLimits())
-        if axes.user_simulator != TEMPLATE:
-            self.model(axes.user_simulator, None, SpendLimits())
+            self.persona(bundle, axes, self.assets)
+        for spec in self.models_of(axes):
+            self.model(spec, None, SpendLimits())
+
+    def models_of(self, axes: Axes) -> tuple[str, ...]:
+        """Every model a cell asks."""
+        executor = () if axes.model is None else (axes.model,)
+        user = () if axes.user_simulator == TEMPLATE else (axes.user_simulator,)
+        return (*executor, *self.judge_names(axes.supervisor), *user)
 
     def check_rubric(self, planned: Planned) -> None:
         """Load a task's rubric, and see that somebody decides every line.
@@ -126,9 +133,9 @@ class Workshop:
         """Models that judge; none for `checks`."""
         return () if supervisor == CHECKS else tuple(supervisor.split("+"))
 
-    def persona(self, bundle: TaskBundle, assets: Assets) -> str:
+    def persona(self, bundle: TaskBundle, axes: Axes, assets: Assets) -> str:
         """Text of the persona that plays this task's user."""
-        name = self.settings.persona or bundle.brief.persona or DEFAULT_PERSONA
+        name = axes.persona or self.settings.persona or bundle.brief.persona or DEFAULT_PERSONA
         return load_persona(name, bundle.task.language, assets)
 
     def answers(self, planned: Planned, recorder: Recorder, drawn: Mapping[str, str]) -> Through:
@@ -152,7 +159,27 @@ class Workshop:
         """A metered model by its name, with the run's providers and prices."""
 
         def make() -> ChatModel:
-            return create_bare_model(spec, settings=self._models)
+            bare = create_bare_model(spec, settings=self._models)
+            provider = spec.partition("/")[0]
+            return bare if provider in UNGATED else GatedModel(bare, self._gate(provider))
 
         inner = make() if through is None else through(spec, make)
         return MeteredModel(inner, limits, self._prices, observer)
+
+    def _gate(self, provider: str) -> Gate:
+        """The slots of a provider, shared by the whole run."""
+        if provider not in self._gates:
+            self._gates[provider] = Gate(self.settings.parallel_models.get(provider))
+        return self._gates[provider]
+
+    def priced(self, spec: str) -> bool:
+        """Whether a model's calls can be counted in USD."""
+        return self.free(spec) or self._prices.price(spec) is not None
+
+    def free(self, spec: str) -> bool:
+        """Whether a model costs nothing, because it is on this machine."""
+        return spec.partition("/")[0] in UNGATED
+
+    def price(self, spec: str) -> ModelPrice | None:
+        """A model's price, if the table has one."""
+        return self._prices.price(spec)

@@ -13,10 +13,12 @@ from pydantic import JsonValue
 
 import uniclaw
 from uniclaw.assets import Assets, default_roots
-from uniclaw.config import RunSettings, ToolSettings, resolve, split_list
+from uniclaw.config import LISTS, RunSettings, ToolSettings, resolve, split_list
 from uniclaw.errors import UserError
 from uniclaw.experiment import Planned, plan
+from uniclaw.runner.experiment_file import find_experiment, read_experiment
 from uniclaw.runner.inputs import inputs
+from uniclaw.runner.ledger import Ledger
 from uniclaw.runner.local import LocalRunner, Watcher, key_of
 from uniclaw.runner.preflight import check_all
 from uniclaw.runner.retry_policy import AttemptPolicy
@@ -35,7 +37,6 @@ PACKAGES = (
     "openai",
     "pydantic",
 )
-_LISTS = ("tasks", "executor", "supervisor", "user_simulator", "firewall")
 
 
 class RunResult(NamedTuple):
@@ -47,11 +48,14 @@ class RunResult(NamedTuple):
     planned: int
     assets: Mapping[str, Path]
     interrupted: bool
+    stopped: Mapping[str, str] = {}
+    """Cell, or `run` -> the budget that was used up before all its episodes were played."""
 
     @property
     def document(self) -> dict[str, JsonValue]:
         """`{run, summary, episodes}`."""
-        return document(self.name, self.records, self.planned)
+        found = document(self.name, self.records, self.planned)
+        return {**found, "stopped": dict(self.stopped)} if self.stopped else found
 
     @property
     def exit_code(self) -> int:
@@ -64,7 +68,11 @@ class RunResult(NamedTuple):
         scored = [r for r in self.records if r.outcome.scored]
         passed = sum(1 for r in scored if r.passed)
         lost = len(self.records) - len(scored)
-        rest = f", {self.planned - len(self.records)} not played" if self.interrupted else ""
+        left = self.planned - len(self.records)
+        why = (
+            f" ({'; '.join(f'{k}: {v}' for k, v in self.stopped.items())})" if self.stopped else ""
+        )
+        rest = f", {left} not played{why}" if left else ""
         rate = f"{passed} of {len(scored)} scored episodes pass" if scored else "nothing scored"
         return f"run {self.name}: {rate}, {lost} without a score{rest} ({self.root})"
 
@@ -84,19 +92,28 @@ def read_config(path: Path | None) -> Mapping[str, object] | None:
     for key, value in data.items():
         if key not in known:
             raise UserError("unknown setting", file=path, field=key, value=value)
-    return {k: split_list(v) if k in _LISTS and isinstance(v, str) else v for k, v in data.items()}
+    return {k: split_list(v) if k in LISTS and isinstance(v, str) else v for k, v in data.items()}
 
 
 def resolve_settings(
     given: Mapping[str, object], *, environ: Mapping[str, str], config: Path | None
-) -> tuple[RunSettings, ToolSettings]:
-    """Settings by precedence: command line, environment, file, default."""
-    cli = {k: split_list(v) if k in _LISTS and isinstance(v, str) else v for k, v in given.items()}
-    data = read_config(config)
-    name = str(config) if config else "config file"
+) -> tuple[RunSettings, ToolSettings, Assets]:
+    """Settings by precedence: command line, environment, file, default.
+
+    A suite that is a file is an experiment; it comes before the settings file.
+    """
+    place = given.get("assets") or environ.get("UNICLAW_ASSETS")
+    assets = Assets(default_roots(Path(str(place)) if place else None, environ=environ))
+    cli = {k: split_list(v) if k in LISTS and isinstance(v, str) else v for k, v in given.items()}
+    data, name = read_config(config), str(config) if config else "config file"
+    experiment = find_experiment(str(given.get("suite") or ""), assets)
+    if experiment is not None:
+        data, name = {**(data or {}), **read_experiment(experiment)}, str(experiment)
+        cli.pop("suite")
     return (
         resolve(RunSettings, cli=cli, environ=environ, file=data, file_name=name),
         resolve(ToolSettings, cli=cli, environ=environ, file=data, file_name=name),
+        assets,
     )
 
 
@@ -163,17 +180,18 @@ def prepare(
     return Prepared(workshop, planned)
 
 
-def play_on(
-    store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watcher]
-) -> RunResult:
+def play_on(store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watcher]) -> RunResult:
     """Play every episode of a run that has no row yet."""
     workshop, planned = prepared
     workshop.store = store
     store.plan([(key_of(p), p.episode_id) for p in planned])
     open_ids = {base for _, base in store.unfinished()}
     waiting = [p for p in planned if p.episode_id in open_ids]
+    ledger = Ledger(workshop.settings.budgets)
+    ledger.load(store.rows())
     runner = LocalRunner(
         store=store,
+        ledger=ledger,
         assemble=workshop.assemble,
         watcher=watch(len(waiting)),
         parallel=workshop.settings.parallel,
@@ -190,6 +208,7 @@ def play_on(
         planned=len(planned),
         assets=workshop.assets.taken,
         interrupted=runner.interrupted,
+        stopped=ledger.stopped,
     )
 
 
@@ -213,10 +232,9 @@ def play(
     Raises:
         UserError: anything wrong with what the user gave; nothing was played.
     """
-    settings, tool = resolve_settings(given, environ=environ, config=config)
+    settings, tool, assets = resolve_settings(given, environ=environ, config=config)
     if tool.run is not None:
         refuse_existing(tool.runs_dir, tool.run)
-    assets = Assets(default_roots(tool.assets, environ=environ))
     prepared = prepare(tool.run, settings, assets=assets, environ=environ, notify=notify)
     with RunStore.create(tool.runs_dir, prepared.workshop.run, prepared.document()) as store:
         return play_on(store, prepared, watch=watch)

@@ -6,7 +6,6 @@ import secrets
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -20,8 +19,6 @@ FILE = "run.sqlite"
 LOCK = "lock"
 NEW = ".new-"
 """Prefix of a run that is being made."""
-UNBORN_S = 60.0
-"""Age from which a new run without a lock file has no living maker."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS episodes (
@@ -92,8 +89,22 @@ def create_run(root: Path, settings: JsonValue) -> int:
     """
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
-        sweep_unborn(root.parent)
-        new = root.parent / f"{NEW}{secrets.token_hex(6)}"
+        maker = os.open(root.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise StoreError(f"cannot create {root}: {error}") from error
+    try:
+        # One maker at a time: whatever is half-made now has no living maker.
+        fcntl.flock(maker, fcntl.LOCK_EX)
+        return _create(root, settings)
+    finally:
+        os.close(maker)
+
+
+def _create(root: Path, settings: JsonValue) -> int:
+    for old in root.parent.glob(f"{NEW}*"):
+        shutil.rmtree(old, ignore_errors=True)
+    new = root.parent / f"{NEW}{secrets.token_hex(6)}"
+    try:
         new.mkdir()
     except OSError as error:
         raise StoreError(f"cannot create {root}: {error}") from error
@@ -131,25 +142,6 @@ def _publish(new: Path, root: Path) -> None:
         raise StoreError(f"cannot create {root}: {error}") from error
     sync_directory(root.parent)
     reach("run.published")
-
-
-def sweep_unborn(runs_dir: Path) -> tuple[str, ...]:
-    """Remove runs whose maker died before they had their name."""
-    removed: list[str] = []
-    for path in sorted(runs_dir.glob(f"{NEW}*")):
-        if path.is_symlink() or not path.is_dir():
-            continue
-        age_s = datetime.now(UTC).timestamp() - path.stat().st_mtime
-        if not (path / LOCK).is_file() and age_s < UNBORN_S:
-            continue
-        try:
-            lock = take_lock(path)
-        except StoreError:
-            continue  # its maker lives
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(lock)
-        removed.append(path.name)
-    return tuple(removed)
 
 
 def check_database(file: Path) -> str | None:

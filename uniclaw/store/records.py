@@ -63,15 +63,35 @@ class Axes(Record):
     policy: str
     feedback_rounds: int | None = None
     """None: the task's own."""
+    persona: str | None = None
+    """None: the run's, or the brief's."""
+    budget_factor: float = 1.0
+    """On the executor's budgets."""
+    temperature: float | None = None
+    """Of the executor's model; None: the provider's default."""
+    skills: tuple[str, ...] = ()
+    """Added to the task's own."""
 
     @property
     def cell(self) -> str:
         """A readable key, unique for these axes."""
         rounds = "task" if self.feedback_rounds is None else str(self.feedback_rounds)
-        return (
-            f"{self.executor} | judge {self.supervisor} | user {self.user_simulator}"
-            f" | {self.policy} | rounds {rounds}"
-        )
+        parts = [
+            self.executor,
+            f"judge {self.supervisor}",
+            f"user {self.user_simulator}",
+            self.policy,
+            f"rounds {rounds}",
+        ]
+        if self.persona is not None:
+            parts.append(f"persona {self.persona}")
+        if self.budget_factor != 1.0:
+            parts.append(f"budget x{self.budget_factor:g}")
+        if self.temperature is not None:
+            parts.append(f"temperature {self.temperature:g}")
+        if self.skills:
+            parts.append(f"skills +{'+'.join(self.skills)}")
+        return " | ".join(parts)
 
 
 class EarlierAttempt(Record):

@@ -49,12 +49,11 @@ def beating(name: str) -> str:
 
 async def beats(environment: Environment, name: str) -> bool:
     """Whether that loop is alive."""
-    sizes: list[str] = []
-    for _ in range(2):
-        done = await environment.exec(f"cat {name} 2>/dev/null | wc -c")
-        sizes.append(done.stdout.decode())
-        await asyncio.sleep(_BEATS_S)
-    return sizes[0] != sizes[1]
+    count = f"cat {name} 2>/dev/null | wc -c"
+    before = await environment.exec(count)
+    await asyncio.sleep(_BEATS_S)
+    after = await environment.exec(count)
+    return before.stdout != after.stdout
 
 
 async def frozen(

@@ -77,6 +77,9 @@ class Rig:
     turn_s: float = TURN_S
     hang_s: float = 20.0
     """Enough for the program to have asked the model."""
+    shell: Callable[[str], Mapping[str, JsonValue]] | None = None
+    """Makes the tool call (`name`, `arguments`) that runs a command, where a script's `run`
+    cannot find out."""
 
 
 Check = Callable[[Rig], Awaitable[None]]
@@ -90,7 +93,7 @@ class Stage(NamedTuple):
     door: OpenDoor
 
 
-def script_of(*rules: Mapping[str, JsonValue]) -> Script:
+def script_of(rig: Rig, *rules: Mapping[str, JsonValue]) -> Script:
     """A script whose final texts also end the turns of programs that end them by a command."""
     listed: list[dict[str, JsonValue]] = []
     for rule in rules:
@@ -98,14 +101,20 @@ def script_of(*rules: Mapping[str, JsonValue]) -> Script:
         if isinstance(reply, dict) and isinstance(when, dict) and set(reply) == {"text"}:
             given: dict[str, JsonValue] = {**when, "first_user": SUBMIT}
             listed.append({"when": given, "reply": {**reply, "run": f"echo {SUBMIT}"}})
+        if rig.shell is not None and isinstance(reply, dict) and isinstance(reply.get("run"), str):
+            calls: list[JsonValue] = [dict(rig.shell(str(reply["run"])))]
+            others = {key: value for key, value in reply.items() if key != "run"}
+            listed.append({**rule, "reply": {**others, "tool_calls": calls}})
+            continue
         listed.append(dict(rule))
     listed.append({"when": {}, "reply": {"text": "A title"}})
     return parse_script({"rules": listed})
 
 
-def two_turns() -> Script:
+def two_turns(rig: Rig) -> Script:
     """Writes a file when asked for ALPHA, adds to it when asked for BETA."""
     return script_of(
+        rig,
         {"when": {"seen": ["BETA-", "added-43"]}, "reply": {"text": "All added."}},
         {
             "when": {"seen": ["BETA-"], "tool_offered": ".*"},
@@ -122,9 +131,10 @@ def two_turns() -> Script:
     )
 
 
-def one_command(command: str, done: str) -> Script:
+def one_command(rig: Rig, command: str, done: str) -> Script:
     """Runs one command, then says `done` when its output shows ended-42."""
     return script_of(
+        rig,
         {"when": {"seen": ["ended-42"]}, "reply": {"text": done}},
         {
             "when": {"seen": ["ALPHA-"], "tool_offered": ".*"},
@@ -156,7 +166,7 @@ async def staged(
             context = HarnessContext(
                 environment=environment, task=task, model=None, seed=7, door=door.model
             )
-            harness = harness_kind(rig.name).create(context, rig.assets)
+            harness = harness_kind(rig.name, rig.assets).create(context, rig.assets)
             await harness.open()
             try:
                 yield Stage(environment, harness, door)
@@ -167,10 +177,15 @@ async def staged(
 
 
 async def processes(environment: Environment) -> list[str]:
-    """Command lines of the agent's processes."""
-    done = await environment.exec("ps -eo user:20,args --no-headers", user="root")
-    lines = [line.split(None, 1) for line in done.stdout.decode("utf-8", "replace").splitlines()]
-    return [line[1] for line in lines if line and line[0] == "agent"]
+    """Command lines of the agent's processes; those that are dead and not yet reaped do not count."""
+    done = await environment.exec("ps -eo user:20,stat,args --no-headers", user="root")
+    lines = [line.split(None, 2) for line in done.stdout.decode("utf-8", "replace").splitlines()]
+    return [x[2] for x in lines if len(x) == 3 and x[0] == "agent" and not x[1].startswith("Z")]
+
+
+async def _nothing_runs(environment: Environment) -> None:
+    left = await processes(environment)
+    assert not left, f"still running: {left}"
 
 
 def strings_of(body: str) -> list[str]:
@@ -196,7 +211,7 @@ def told(turn: Turn) -> str:
 
 async def check_two_turns_in_one_session(rig: Rig) -> None:
     """A file is written, then added to by the same session; the transcript tells both."""
-    async with staged(rig, two_turns()) as (environment, harness, door):
+    async with staged(rig, two_turns(rig)) as (environment, harness, door):
         limits = TurnLimits(seconds=rig.turn_s)
         first = await harness.turn(ALPHA, limits)
         assert first.stop is StopReason.FINISHED, told(first)
@@ -240,10 +255,11 @@ async def _only_the_work_is_there(rig: Rig, environment: Environment) -> None:
 
 
 async def check_a_prompt_is_no_argument_and_arrives_whole(rig: Rig) -> None:
-    """Dashes, quotes, other scripts and 200 kB go by, unseen in the list of processes."""
+    """Dashes, quotes, other scripts and 144 kB go by, unseen in the list of processes."""
     look = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -ac SECRE[T]WORD"
-    body = "- ALPHA-1 \"quoted\" 'single' $HOME `id` \\n 中文 SECRETWORD\n" + "文字 text\n" * 16_000
-    async with staged(rig, one_command(look, "All looked.")) as (_, harness, door):
+    body = "- ALPHA-1 \"quoted\" 'single' $HOME `id` \\n 中文 SECRETWORD\n"
+    body += "one more line of a long message\n" * 4500
+    async with staged(rig, one_command(rig, look, "All looked.")) as (_, harness, door):
         turn = await harness.turn(body, TurnLimits(seconds=rig.turn_s))
         assert turn.final_message == "All looked.", told(turn)
         results = [e.text for e in turn.events if e.kind is EventKind.TOOL_RESULT]
@@ -255,7 +271,7 @@ async def check_a_prompt_is_no_argument_and_arrives_whole(rig: Rig) -> None:
 
 async def check_a_question_is_a_stop_of_its_own(rig: Rig) -> None:
     """A turn that ends in a question is `asked`."""
-    async with staged(rig, one_command("true", "Which colour?")) as (_, harness, _):
+    async with staged(rig, one_command(rig, "true", "Which colour?")) as (_, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.stop is StopReason.ASKED, told(turn)
 
@@ -264,7 +280,8 @@ async def check_a_used_up_budget_stops_the_turn(rig: Rig) -> None:
     """The gateway refuses further calls; the turn says which budget, and keeps the work."""
     limits = SpendLimits(model_calls=3)
     endless = script_of(
-        {"when": {"seen": ["ALPHA-"], "tool_offered": ".*"}, "reply": {"run": "echo x >> out.txt"}}
+        rig,
+        {"when": {"seen": ["ALPHA-"], "tool_offered": ".*"}, "reply": {"run": "echo x >> out.txt"}},
     )
     async with staged(rig, endless, limits) as (environment, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
@@ -287,6 +304,7 @@ async def check_a_failed_model_is_told_from_success(rig: Rig) -> None:
 async def check_a_hanging_model_ends_at_the_limit(rig: Rig) -> None:
     """The turn is stopped, nothing of it is left, and the session can go on."""
     hanging = script_of(
+        rig,
         {"when": {"seen": ["BETA-"], "tool_offered": ".*"}, "reply": {"text": "All good."}},
         {"when": {"seen": ["ALPHA-"]}, "reply": {"text": "late", "chunk_delay_s": 600}},
     )
@@ -294,7 +312,7 @@ async def check_a_hanging_model_ends_at_the_limit(rig: Rig) -> None:
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.hang_s))
         assert turn.stop is StopReason.TIMEOUT, told(turn)
         assert turn.executor_s < rig.hang_s + 15
-        assert not await processes(environment)
+        await _nothing_runs(environment)
         second = await harness.turn(BETA, TurnLimits(seconds=rig.turn_s))
         assert second.final_message == "All good.", told(second)
 
@@ -302,15 +320,15 @@ async def check_a_hanging_model_ends_at_the_limit(rig: Rig) -> None:
 async def check_a_hanging_command_ends_at_the_limit(rig: Rig) -> None:
     """What the agent's tool started, in its own session, ends too; its start is told."""
     command = "touch began; setsid sleep 1000 & sleep 1000"
-    async with staged(rig, one_command(command, "never")) as (environment, harness, _):
+    async with staged(rig, one_command(rig, command, "never")) as (environment, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.hang_s))
         assert turn.stop is StopReason.TIMEOUT, told(turn)
-        assert not await processes(environment)
+        await _nothing_runs(environment)
 
 
 async def check_a_killed_program_has_crashed(rig: Rig) -> None:
     """An agent that ends its own program gets no second try and no success."""
-    async with staged(rig, one_command("touch out.txt; kill -9 -1", "never")) as staged_one:
+    async with staged(rig, one_command(rig, "touch out.txt; kill -9 -1", "never")) as staged_one:
         environment, harness, _ = staged_one
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.stop is StopReason.CRASHED, told(turn)
@@ -320,7 +338,7 @@ async def check_a_killed_program_has_crashed(rig: Rig) -> None:
 
 async def check_cancelling_leaves_nothing(rig: Rig) -> None:
     """A cancelled turn raises, and its processes are gone."""
-    async with staged(rig, one_command("sleep 1000", "never")) as (environment, harness, _):
+    async with staged(rig, one_command(rig, "sleep 1000", "never")) as (environment, harness, _):
         turn = asyncio.create_task(harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s)))
         await asyncio.sleep(rig.hang_s / 2)
         assert not turn.done()
@@ -328,18 +346,18 @@ async def check_cancelling_leaves_nothing(rig: Rig) -> None:
         results = await asyncio.gather(turn, return_exceptions=True)
         assert isinstance(results[0], asyncio.CancelledError)
         await harness.close()
-        assert not await processes(environment)
+        await _nothing_runs(environment)
 
 
 async def check_closing_twice_leaves_nothing(rig: Rig) -> None:
     """After `close` no process of the agent is there, a server it started neither."""
     server = "(setsid sleep 1000 >/dev/null 2>&1 &)"
-    async with staged(rig, one_command(server, "All started.")) as (environment, harness, _):
+    async with staged(rig, one_command(rig, server, "All started.")) as (environment, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.final_message == "All started.", told(turn)
         await harness.close()
         await harness.close()
-        assert not await processes(environment)
+        await _nothing_runs(environment)
 
 
 CHECKS: tuple[Check, ...] = (

@@ -1,6 +1,6 @@
 """Runs a harness program inside the environment, as its parent. Standard library only.
 
-Standard input holds a JSON object: `argv`, `env`, `cwd`, `stdin` (text), `final` (keys, with dots,
+Standard input holds a JSON object: `argv`, `env`, `stdin` (text), `final` (keys, with dots,
 and the values that a line of output must hold as JSON to end the turn; under an empty key the whole
 line; or null), `grace_s`,
 `max_line`, `max_bytes`. Standard output gets one JSON object a line: `{"t": seconds, "out"|"err":
@@ -127,7 +127,6 @@ def run(given: "dict[str, object]") -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=given["cwd"],  # type: ignore[arg-type]
             env={**os.environ, **given["env"]},  # type: ignore[dict-item]
             start_new_session=True,
         )
