@@ -4,7 +4,8 @@ import pytest
 
 from uniclaw.environments.docker import DockerFactory
 from uniclaw.environments.process import ProcessFactory
-from uniclaw.testing.environments import CHECKS, Check
+from uniclaw.testing.environment_basis import Check
+from uniclaw.testing.environments import CHECKS
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

@@ -14,7 +14,7 @@ from uniclaw.environments.docker_environment import DockerEnvironment, cause_of_
 from uniclaw.environments.wire import DockerApi
 from uniclaw.errors import EngineError, EnvironmentKilledByAgent, EnvironmentLost
 from uniclaw.ports import Limits
-from uniclaw.testing.environments import SPEC, beating, beats, running
+from uniclaw.testing.environment_basis import SPEC, beating, beats, running
 
 pytestmark = pytest.mark.docker
 

@@ -15,7 +15,7 @@ from uniclaw.environments.docker import DockerFactory
 from uniclaw.environments.images import Images
 from uniclaw.environments.labels import EPISODE
 from uniclaw.environments.wire import DockerApi
-from uniclaw.testing.environments import SPEC, running
+from uniclaw.testing.environment_basis import SPEC, running
 
 _RUNNER = """
 import asyncio, sys, time

@@ -9,7 +9,7 @@ from uniclaw.environments.labels import EPISODE, MARK, OWNER, RUN, this_owner
 from uniclaw.environments.wire import DockerApi, mapping_of
 from uniclaw.errors import UserError
 from uniclaw.ports import EnvironmentSpec, Limits
-from uniclaw.testing.environments import SPEC, frozen, running
+from uniclaw.testing.environment_basis import SPEC, frozen, running
 
 pytestmark = pytest.mark.docker
 

@@ -13,8 +13,9 @@ from uniclaw.environments.docker import DockerFactory
 from uniclaw.environments.process import ProcessFactory
 from uniclaw.errors import StoreError
 from uniclaw.ports import EnvironmentFactory
+from uniclaw.testing import environment_commands, environment_timeouts
 from uniclaw.testing import environments as conformance
-from uniclaw.testing.environments import LIMITS, RESULTS, running
+from uniclaw.testing.environment_basis import LIMITS, RESULTS, running
 
 Either = DockerFactory | ProcessFactory
 
@@ -61,13 +62,13 @@ async def test_fault_21_a_full_disk_is_an_error_and_no_evidence(
 
 
 async def test_fault_22_bad_bytes_do_no_harm(factory: EnvironmentFactory) -> None:
-    await conformance.check_output_that_is_no_text(factory)
+    await environment_commands.check_output_that_is_no_text(factory)
     await conformance.check_freeze_takes_strange_names(factory)
 
 
 async def test_fault_23_cut_output_says_so(factory: EnvironmentFactory) -> None:
-    await conformance.check_output_caps_keep_head_and_tail(factory)
-    await conformance.check_a_flood_on_one_line_is_drained(factory)
+    await environment_commands.check_output_caps_keep_head_and_tail(factory)
+    await environment_commands.check_a_flood_on_one_line_is_drained(factory)
 
 
 async def test_fault_26_durations_do_not_follow_the_wall_clock(
@@ -92,4 +93,4 @@ def test_fault_U8_no_duration_is_taken_from_the_wall_clock() -> None:
 
 
 async def test_fault_U7_a_timeout_reaches_into_the_environment(factory: EnvironmentFactory) -> None:
-    await conformance.check_a_timeout_kills_what_ignores_signals(factory)
+    await environment_timeouts.check_a_timeout_kills_what_ignores_signals(factory)

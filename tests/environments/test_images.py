@@ -12,7 +12,7 @@ from uniclaw.environments.host_settings import ca_bundle, gather
 from uniclaw.environments.images import Images
 from uniclaw.environments.wire import DockerApi, mapping_of
 from uniclaw.errors import EngineError, UserError
-from uniclaw.testing.environments import SPEC, running
+from uniclaw.testing.environment_basis import SPEC, running
 
 pytestmark = pytest.mark.docker
 

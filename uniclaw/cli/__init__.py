@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import uniclaw
-from uniclaw.cli import clean, doctor, env, resume, run, show, validate
+from uniclaw.cli import clean, doctor, env, plan, resume, run, show, validate
 from uniclaw.errors import UniclawError, UserError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("resume")(resume.resume)
+app.command("plan")(plan.plan)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
 app.command("doctor")(doctor.doctor)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from uniclaw.experiment import Planned
+    from uniclaw.runner.estimate import Expectation, Plan
     from uniclaw.runner.validate import Report
     from uniclaw.store.records import EpisodeRecord
 
@@ -142,3 +143,36 @@ def validation_table(report: "Report") -> "Table":
             "\n".join(remarks),
         )
     return table
+
+
+def plan_table(plan: "Plan") -> "Table":
+    """The table of `uniclaw plan`."""
+    from rich.table import Table
+
+    wall = "unknown" if plan.wall_s is None else duration(plan.wall_s)
+    table = Table(
+        title=f"{plan.episodes} episodes: {plan.tasks} tasks, {len(plan.cells)} cells,"
+        f" {plan.trials} trials; {wall} with {plan.parallel} at a time",
+        header_style="bold",
+    )
+    for column in ("cell", "episodes", "USD", "time", "from"):
+        table.add_column(column, overflow="fold")
+    for cell in plan.cells:
+        table.add_row(cell.cell, str(cell.episodes), *_expected(cell.expected))
+    if len(plan.cells) > 1:
+        table.add_row("all", str(plan.episodes), *_expected(plan.expected), style="bold")
+    return table
+
+
+def _expected(found: "Expectation") -> tuple[str, str, str]:
+    most = "at most " if found.basis == "bound" else ""
+    usd = "unknown" if found.usd is None else f"{most}{found.usd:.2f}"
+    seconds = "unknown" if found.seconds is None else f"{most}{duration(found.seconds)}"
+    return usd, seconds, found.basis
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: `45 s`, `12 min`, `3.4 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -14,7 +14,8 @@ _GENERIC_WORDS: Final = (
     "file result input number check detail requirement update complete correct wrong good must"
     " create question answer problem case every only none both please note list value actual line"
     " new more less time keep long short include exact first last than because also but instead"
-    " expected option fact evidence reason name second two biggest largest smallest rank"
+    " expected option fact evidence reason name second two biggest largest smallest"
+    " rank"
 )
 
 
@@ -22,7 +23,7 @@ _QUALITY_WORDS: Final = (
     "row table header sort duplicate missing total order date used open read forgotten occurs same"
     " section summary report source format output page column copy mark link title text view"
     " show explain verify confirm finish complete start done larger smaller bigger below above right"
-    " reference whether"
+    " reference whether pass fail status valid error accept reject match verbatim"
 )
 
 

@@ -7,6 +7,7 @@ it that also stand around the hidden one.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from uniclaw.firewall.against import Against, shared_context
 from uniclaw.firewall.decision import Hit
@@ -16,6 +17,7 @@ from uniclaw.firewall.terms import Term, terms
 from uniclaw.firewall.values import Mention, significant
 
 _CHANCE = 0.02
+_COUNTING_WORDS = "count rows number missing short duplicates days"
 _MANY_MOMENTS = 40
 
 
@@ -118,7 +120,7 @@ def _in_context(
     if form in ("0", "1"):
         return False
     small = len(form.replace(".", "").lstrip("-0")) <= 1
-    if small and not value.stated:
+    if small and not (value.stated and value.contexts & _counting()):
         return False
     reach = 18 if small else 40
     shared = shared_context(found, mention.start, mention.end, value.contexts, reach)
@@ -150,6 +152,12 @@ def _moment(mention: Mention, found: Sequence[Term], against: Against) -> Hit | 
         if shared_context(found, mention.start, mention.end, value.contexts, 40):
             return _made("date", mention, value)
     return None
+
+
+@cache
+def _counting() -> frozenset[str]:
+    """Terms of values that count something."""
+    return frozenset(t.key for t in terms(_COUNTING_WORDS))
 
 
 def _has_year(short: str, against: Against) -> bool:

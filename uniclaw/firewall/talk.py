@@ -44,6 +44,10 @@ class Wordings(NamedTuple):
     listed: re.Pattern[str]
 
 
+_LABEL = re.compile(
+    r"(?:\b(?:version|row|line|step|page|question|file|option|part|section|item|number|no\.|round"
+    r"|chapter|table|figure|column|receipt|photo|note|sheet)\s*|#|第|v|d-)$"
+)
 _KINDS: Final[tuple[tuple[str, HitKind, str], ...]] = (
     ("score", "score", "score in words"),
     ("band", "score", "band in words"),
@@ -150,6 +154,8 @@ def _count_excused(match: re.Match[str], sentence: str, folded: str) -> bool:
     """A wish, a question, a list of wishes, or a count of what anybody can see."""
     known = wordings()
     after = folded[match.end() : match.end() + 60].lstrip(" .")
+    if _LABEL.search(folded[: match.start()]):
+        return True
     rest = sentence.replace(match.group(), " ")
     asks = folded[match.end() :].lstrip().startswith("?") or sentence.rstrip().endswith("?")
     return bool(

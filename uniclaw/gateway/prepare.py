@@ -49,7 +49,7 @@ def parse_body(raw: bytes) -> Json:
         Complaint: it is none.
     """
     try:
-        value: JsonValue = json.loads(raw, parse_constant=_refuse)
+        value: JsonValue = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise malformed(f"the body is not JSON: {str(error)[:200]}") from error
     if not isinstance(value, dict):

@@ -37,9 +37,11 @@ mkdir -p {copy}/data
 for role in {copy}/agents/*/; do
   id=$(basename "$role"); place={state}/workspace-$id
   mkdir -p "$place/skills"
-  test -f "$role/SOUL.md" && sed "s|__REPO_DIR__|{copy}|g" "$role/SOUL.md" > "$place/SOUL.md"
+  if [ -f "$role/SOUL.md" ]; then
+    sed "s|__REPO_DIR__|{copy}|g" "$role/SOUL.md" > "$place/SOUL.md"
+  fi
   ln -sfn {copy}/data "$place/data"
-  test -d {copy}/scripts && ln -sfn {copy}/scripts "$place/scripts"
+  if [ -d {copy}/scripts ]; then ln -sfn {copy}/scripts "$place/scripts"; fi
 done
 """
 

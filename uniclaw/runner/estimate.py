@@ -1,4 +1,4 @@
-"""`uniclaw plan`: how many episodes, and what they will cost in money and time, before any is played.
+"""`uniclaw plan`: how many episodes, and what they will cost and take, before any is played.
 
 Expectations come from stored runs: of the same task and cell, else of the same executor on that
 task, else of the same executor. Where nothing was played yet, the task's budgets bound them;

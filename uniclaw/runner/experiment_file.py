@@ -6,7 +6,6 @@ Every setting of a run may stand in one, at the top or (where it makes the matri
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
 from pydantic import JsonValue
 
@@ -119,7 +118,4 @@ def _executors(listed: Mapping[str, Sequence[JsonValue]], path: Path) -> list[st
     for name in PAIR:
         if name not in listed:
             raise UserError("`harness` and `model` go together", file=path, field=f"axes.{name}")
-    pairs = cast(
-        "list[tuple[object, object]]", [(h, m) for h in listed[PAIR[0]] for m in listed[PAIR[1]]]
-    )
-    return [f"{harness}:{model}" for harness, model in pairs]
+    return [f"{harness}:{model}" for harness in listed["harness"] for model in listed["model"]]

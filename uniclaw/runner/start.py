@@ -16,6 +16,7 @@ from uniclaw.assets import Assets, default_roots
 from uniclaw.config import LISTS, RunSettings, ToolSettings, resolve, split_list
 from uniclaw.errors import UserError
 from uniclaw.experiment import Planned, plan
+from uniclaw.runner.estimate import Plan, estimate, read_history
 from uniclaw.runner.experiment_file import find_experiment, read_experiment
 from uniclaw.runner.inputs import inputs
 from uniclaw.runner.ledger import Ledger
@@ -69,9 +70,8 @@ class RunResult(NamedTuple):
         passed = sum(1 for r in scored if r.passed)
         lost = len(self.records) - len(scored)
         left = self.planned - len(self.records)
-        why = (
-            f" ({'; '.join(f'{k}: {v}' for k, v in self.stopped.items())})" if self.stopped else ""
-        )
+        said = "; ".join(f"{name}: {reason}" for name, reason in self.stopped.items())
+        why = f" ({said})" if said else ""
         rest = f", {left} not played{why}" if left else ""
         rate = f"{passed} of {len(scored)} scored episodes pass" if scored else "nothing scored"
         return f"run {self.name}: {rate}, {lost} without a score{rest} ({self.root})"
@@ -151,6 +151,7 @@ def prepare(
     environ: Mapping[str, str],
     notify: Callable[[str], None],
     salt: str | None = None,
+    build: bool = True,
 ) -> Prepared:
     """Load, plan, check and build; nothing is played and nothing is written.
 
@@ -161,6 +162,7 @@ def prepare(
         environ: environment variables, for providers.
         notify: says what goes on.
         salt: of the neutral ids; None draws a new one.
+        build: build the images that are missing.
 
     Raises:
         UserError: anything wrong with what the user gave.
@@ -176,8 +178,26 @@ def prepare(
     if salt is not None:
         workshop.salt = salt
     check_all(workshop, planned)
-    workshop.prepare_images()
+    if build:
+        workshop.prepare_images()
     return Prepared(workshop, planned)
+
+
+def outline(given: Mapping[str, object], *, environ: Mapping[str, str]) -> Plan:
+    """What a run would play and cost; checked as for a run, but nothing is built or played.
+
+    Args:
+        given: what the command line gave, by setting; None means not given.
+        environ: environment variables.
+
+    Raises:
+        UserError: anything wrong with what the user gave.
+    """
+    settings, tool, assets = resolve_settings(given, environ=environ, config=None)
+    workshop, planned = prepare(
+        None, settings, assets=assets, environ=environ, notify=lambda _: None, build=False
+    )
+    return estimate(workshop, planned, read_history(tool.runs_dir))
 
 
 def play_on(store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watcher]) -> RunResult:

@@ -217,7 +217,9 @@ def ratio_estimate(
     if spread.variance < _FLAT:
         return _flat(base, warnings, bounded=bounded)
     if bounded:
-        effective = min(value * (1 - value) / spread.variance, n)
+        effective = value * (1 - value) / spread.variance
+        if bool(np.all(sums == np.round(sums))):
+            effective = min(effective, n)
         if effective * min(value, 1 - value) < RARE:
             low, high = foreign.wilson(value * effective, effective, options.level)
             note = "few of the rarer outcome: Wilson with effective sample size"

@@ -9,240 +9,25 @@ Run all of `CHECKS` against your factory, each in a test of its own:
 A check closes what it starts. It needs `sh`, coreutils, `find` and `setsid` inside.
 """
 
-import asyncio
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from uniclaw.errors import EnvironmentLost, UniclawError, UserError
-from uniclaw.ports import Environment, EnvironmentFactory, EnvironmentSpec, FreezeLimits
-from uniclaw.records import Entry, Manifest
-
-Check = Callable[[EnvironmentFactory], Awaitable[None]]
-
-RESULTS = "/workspace/results"
-SPEC = EnvironmentSpec(image="base", writable=(RESULTS, "/workspace/sources"))
-LIMITS = FreezeLimits()
-
-_BEAT = "while :; do echo >> {file}; sleep 0.05; done"
-_BEATS_S = 0.6
-
-
-@asynccontextmanager
-async def running(
-    factory: EnvironmentFactory, spec: EnvironmentSpec = SPEC
-) -> AsyncGenerator[Environment, None]:
-    """A started environment, closed at the end."""
-    environment = await factory.start(spec)
-    try:
-        yield environment
-    finally:
-        await environment.close()
-
-
-def beating(name: str) -> str:
-    """A loop that shows it is alive by growing a file of the workspace."""
-    return _BEAT.format(file=name)
-
-
-async def beats(environment: Environment, name: str) -> bool:
-    """Whether that loop is alive."""
-    count = f"cat {name} 2>/dev/null | wc -c"
-    before = await environment.exec(count)
-    await asyncio.sleep(_BEATS_S)
-    after = await environment.exec(count)
-    return before.stdout != after.stdout
-
-
-async def frozen(
-    environment: Environment,
-    into: Path,
-    *,
-    root: str = RESULTS,
-    limits: FreezeLimits = LIMITS,
-    baseline: Manifest | None = None,
-) -> Mapping[str, Entry]:
-    """Kill, freeze, and give the entries by path."""
-    await environment.kill_all()
-    manifest = await environment.freeze([root], into, limits, baseline=baseline)
-    return {entry.path: entry for entry in manifest.entries}
-
-
-# --- commands ----------------------------------------------------------------------------
-
-
-async def check_bytes_go_in_and_out_exactly(factory: EnvironmentFactory) -> None:
-    """Every byte value, on both streams, with the exit code."""
-    data = bytes(range(256)) * 40
-    async with running(factory) as env:
-        done = await env.exec("cat; printf 'e\\377\\000r' >&2; exit 7", stdin=data)
-        assert done.stdout == data
-        assert done.stderr == b"e\xff\x00r"
-        assert done.exit_code == 7
-        assert not done.truncated
-        assert not done.timed_out
-        assert done.total_bytes == len(data) + 4
-        assert done.duration_s >= 0
-
-
-async def check_an_argument_list_is_no_shell_line(factory: EnvironmentFactory) -> None:
-    """Words of a list arrive as they are."""
-    async with running(factory) as env:
-        done = await env.exec(["printf", "%s|", "$HOME; a  b", "*", ""])
-        assert done.stdout == b"$HOME; a  b|*||"
-
-
-async def check_large_input_is_fed_while_output_is_read(factory: EnvironmentFactory) -> None:
-    """Neither side waits for the other, and unread input does no harm."""
-    data = b"0123456789abcde\n" * 400_000
-    async with running(factory) as env:
-        done = await env.exec("cat", stdin=data, max_bytes=10_000_000)
-        assert done.stdout == data
-        ignored = await env.exec("exec <&-; echo done", stdin=data)
-        assert (ignored.exit_code, ignored.stdout) == (0, b"done\n")
-
-
-async def check_working_directory_home_and_variables(factory: EnvironmentFactory) -> None:
-    """The workspace is the default; variables of the spec and of the call arrive."""
-    spec = SPEC.model_copy(update={"env": {"A": "spec", "B": "spec"}})
-    async with running(factory, spec) as env:
-        script = 'touch here && touch "$HOME/there" && printf "%s %s %s" "$A" "$B" "$LANG"'
-        done = await env.exec(script, env={"B": "call"})
-        assert done.stdout == b"spec call C.UTF-8"
-        assert await env.get("/workspace/here") == b""
-        done = await env.exec("pwd", cwd=RESULTS)
-        assert done.stdout.decode().strip().endswith(RESULTS)
-
-
-async def check_what_cannot_start_is_a_failed_command(factory: EnvironmentFactory) -> None:
-    """A missing program or directory is the command's failure, not the environment's."""
-    async with running(factory) as env:
-        done = await env.exec(["no-such-program-here"])
-        assert done.exit_code == 127
-        assert b"no-such-program-here" in done.stderr
-        assert (await env.exec("true", cwd="/workspace/none")).exit_code not in {0, None}
-        assert (await env.exec("true")).exit_code == 0
-
-
-async def check_output_caps_keep_head_and_tail(factory: EnvironmentFactory) -> None:
-    """Limit - 1 and limit are whole; limit + 1 says `truncated` and keeps both ends."""
-    async with running(factory) as env:
-        for size in (999, 1000, 1001):
-            script = f"printf A; head -c {size - 2} /dev/zero | tr '\\0' x; printf Z"
-            done = await env.exec(script, max_bytes=1000)
-            assert done.total_bytes == size
-            assert done.truncated == (size > 1000)
-            assert len(done.stdout) == min(size, 1000)
-            assert done.stdout.startswith(b"Ax")
-            assert done.stdout.endswith(b"xZ")
-        done = await env.exec("head -c 900 /dev/zero; head -c 900 /dev/zero >&2", max_bytes=1000)
-        assert done.truncated
-        assert len(done.stdout) + len(done.stderr) == 1000
-
-
-async def check_a_flood_on_one_line_is_drained(factory: EnvironmentFactory) -> None:
-    """100 MB without a newline: bounded memory, counted to the byte, and the command ends."""
-    async with running(factory) as env:
-        done = await env.exec(
-            "head -c 100000000 /dev/zero | tr '\\0' x; printf END", max_bytes=50_000
-        )
-        assert done.exit_code == 0
-        assert done.total_bytes == 100_000_003
-        assert done.truncated
-        assert len(done.stdout) == 50_000
-        assert done.stdout.endswith(b"xEND")
-
-
-async def check_output_that_is_no_text(factory: EnvironmentFactory) -> None:
-    """Bad UTF-8, half a character, NUL and a lone surrogate are bytes like others."""
-    data = b"\xff\xfe\xe4\xb8\x00\xed\xa0\x80"
-    async with running(factory) as env:
-        assert (await env.exec("cat", stdin=data)).stdout == data
-        probe = await env.probe("p", "printf '\\377\\376ok'")
-        assert (probe.id, probe.exit_code, probe.stdout) == ("p", 0, "\ufffd\ufffdok")
-
-
-async def check_a_background_child_does_not_hold_the_command(factory: EnvironmentFactory) -> None:
-    """A server started with `&` lives on, and the command that started it ends."""
-    async with running(factory) as env:
-        done = await env.exec(f"({beating('beat')}) & echo started", timeout_s=20)
-        assert (done.exit_code, done.stdout, done.timed_out) == (0, b"started\n", False)
-        assert done.duration_s < 10
-        assert await beats(env, "beat")
-
-
-# --- timeouts ----------------------------------------------------------------------------
-
-
-async def _dies(factory: EnvironmentFactory, script: str, *names: str) -> None:
-    async with running(factory) as env:
-        done = await env.exec(script, timeout_s=1.0)
-        assert done.timed_out
-        assert done.exit_code in {137, None}
-        assert done.duration_s < 6
-        for name in names:
-            assert not await beats(env, name), f"{name} survived"
-        assert (await env.exec("echo ok")).stdout == b"ok\n"
-
-
-async def check_a_timeout_kills_what_ignores_signals(factory: EnvironmentFactory) -> None:
-    """TERM, HUP and INT ignored by a shell and its children."""
-    ignore = "trap '' TERM HUP INT"
-    await _dies(factory, f"{ignore}; ({beating('one')}) & {beating('two')}", "one", "two")
-
-
-async def check_a_timeout_kills_daemons(factory: EnvironmentFactory) -> None:
-    """Double forks, own sessions, and an emptied environment."""
-    loop = beating("$0")
-    script = (
-        f"(setsid sh -c '{loop}' one >/dev/null 2>&1 &);"
-        f" (env -i /usr/bin/setsid /bin/sh -c '{loop}' two >/dev/null 2>&1 &); sleep 60"
-    )
-    await _dies(factory, script, "one", "two")
-
-
-async def check_a_timeout_kills_what_respawns(factory: EnvironmentFactory) -> None:
-    """Processes that replace each other faster than a list is read."""
-    chain = 'echo >> one; sleep 0.01; exec setsid sh "$0" & exit'
-    script = f"printf '%s\\n' '{chain}' > chain.sh; for i in 1 2 3; do sh chain.sh; done; sleep 60"
-    await _dies(factory, script, "one")
-
-
-async def check_a_timeout_spares_what_ran_before_and_beside(factory: EnvironmentFactory) -> None:
-    """Earlier servers and parallel commands are not the timed-out command's."""
-    async with running(factory) as env:
-        await env.exec(f"({beating('server')}) >/dev/null 2>&1 &")
-        beside = asyncio.create_task(env.exec("sleep 2.5; echo whole", timeout_s=30))
-        late = await env.exec(f"({beating('late')}) & sleep 60", timeout_s=1.0)
-        assert late.timed_out
-        assert (await beside).stdout == b"whole\n"
-        assert await beats(env, "server")
-        assert not await beats(env, "late")
-
-
-async def check_cancelling_kills_the_command(factory: EnvironmentFactory) -> None:
-    """A cancelled call leaves nothing of its command."""
-    async with running(factory) as env:
-        call = asyncio.create_task(env.exec(beating("beat"), timeout_s=60))
-        await asyncio.sleep(1.0)
-        call.cancel()
-        results = await asyncio.gather(call, return_exceptions=True)
-        assert isinstance(results[0], asyncio.CancelledError)
-        await asyncio.sleep(1.5)
-        assert not await beats(env, "beat")
-
-
-async def check_a_probe_that_hangs_ends(factory: EnvironmentFactory) -> None:
-    """It has no exit code, and what it said is kept."""
-    async with running(factory) as env:
-        probe = await env.probe("slow", "echo so far; sleep 60", timeout_s=1.0)
-        assert probe.exit_code is None
-        assert probe.stdout == "so far\n"
-
-
-# --- files -------------------------------------------------------------------------------
+from uniclaw.ports import Environment, EnvironmentFactory, FreezeLimits
+from uniclaw.records import Manifest
+from uniclaw.testing import environment_commands, environment_timeouts
+from uniclaw.testing.environment_basis import (
+    LIMITS,
+    RESULTS,
+    SPEC,
+    Check,
+    beating,
+    beats,
+    frozen,
+    running,
+)
 
 
 async def check_put_gives_files_to_the_user(factory: EnvironmentFactory) -> None:
@@ -561,6 +346,9 @@ async def check_environments_are_apart(factory: EnvironmentFactory) -> None:
 
 
 CHECKS: tuple[Check, ...] = tuple(
-    value for name, value in sorted(globals().items()) if name.startswith("check_")
+    value
+    for names in (vars(environment_commands), vars(environment_timeouts), globals())
+    for name, value in sorted(names.items())
+    if name.startswith("check_")
 )
-"""Every check of this module."""
+"""Every check of an environment adapter."""

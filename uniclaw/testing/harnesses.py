@@ -177,7 +177,7 @@ async def staged(
 
 
 async def processes(environment: Environment) -> list[str]:
-    """Command lines of the agent's processes; those that are dead and not yet reaped do not count."""
+    """Command lines of the agent's processes; the dead that wait to be reaped do not count."""
     done = await environment.exec("ps -eo user:20,stat,args --no-headers", user="root")
     lines = [line.split(None, 2) for line in done.stdout.decode("utf-8", "replace").splitlines()]
     return [x[2] for x in lines if len(x) == 3 and x[0] == "agent" and not x[1].startswith("Z")]
