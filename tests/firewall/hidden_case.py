@@ -17,13 +17,17 @@ POLICIES = ("sealed", "binary", "coarse", "paper", "hints", "missing", "rational
 INSTRUCTION = {
     "en": "Please sum up the orders in sources/orders.csv by region and write results/summary.json"
     " with the fields region and total. Tell me which customer bought most.",
-    "zh": "请把 sources/orders.csv 里的订单按地区汇总，写成 results/summary.json，字段是地区和总额，"
-    "再告诉我哪位客户买得最多。",
+    "zh": "请把 sources/orders.csv 里的订单按地区汇总，写成 results/summary.json，字段是地区和"
+    "总额，再告诉我哪位客户买得最多。",
 }
-SOURCES = "orders.csv\nid,customer,region,amount\nO-1,Brightwater,north,120.50\nO-2,Kelm,south,88.10\n"
+SOURCES = (
+    "orders.csv\nid,customer,region,amount\nO-1,Brightwater,north,120.50\nO-2,Kelm,south,88.10\n"
+)
 BRIEF = Brief(
     facts=(
-        Fact(id="why", text="The board meets on 9 June 2026 at Hollowell.", topics=("when", "board")),
+        Fact(
+            id="why", text="The board meets on 9 June 2026 at Hollowell.", topics=("when", "board")
+        ),
     )
 )
 RULE = (
@@ -75,15 +79,18 @@ def loaded(directory: Path) -> LoadedRubric:
                 },
             ],
             "caps": [
-                {"id": "made-up", "max": 0.35, "description": "Invented customers.", "when": {"kind": "judge"}}
+                {
+                    "id": "made-up",
+                    "max": 0.35,
+                    "description": "Invented customers.",
+                    "when": {"kind": "judge"},
+                }
             ],
             "references": ["references/ground_truth.json"],
             "secrets": ["The treasurer is Ambrose Quillfeather."],
         }
     )
-    return LoadedRubric(
-        rubric=rubric, root=directory, source="native", reference_root=directory
-    )
+    return LoadedRubric(rubric=rubric, root=directory, source="native", reference_root=directory)
 
 
 def policy(name: str = "coarse") -> Policy:

@@ -36,7 +36,12 @@ def test_each_policy_releases_exactly_what_the_design_says(name: str) -> None:
 
 def test_the_last_four_only_observe() -> None:
     modes = {name: policy(name).screen for name in POLICIES}
-    assert [n for n in POLICIES if modes[n] == "observe"] == ["hints", "missing", "rationale", "open"]
+    assert [n for n in POLICIES if modes[n] == "observe"] == [
+        "hints",
+        "missing",
+        "rationale",
+        "open",
+    ]
 
 
 def test_policies_differ_in_what_is_released_and_not_in_what_is_visible() -> None:

@@ -108,7 +108,12 @@ def evidence(root: Path, files: dict[str, bytes], **changes: str) -> Evidence:
         host.write_bytes(data)
         entries.append(
             Entry.model_validate(
-                {"path": path, "kind": "file", "size": len(data), "change": changes.get(path, "added")}
+                {
+                    "path": path,
+                    "kind": "file",
+                    "size": len(data),
+                    "change": changes.get(path, "added"),
+                }
             )
         )
     turn = Turn(
@@ -121,7 +126,11 @@ def evidence(root: Path, files: dict[str, bytes], **changes: str) -> Evidence:
         ),
     )
     return Evidence(
-        round=0, task=task(), files_root=root, manifest=Manifest(entries=tuple(entries)), turns=(turn,)
+        round=0,
+        task=task(),
+        files_root=root,
+        manifest=Manifest(entries=tuple(entries)),
+        turns=(turn,),
     )
 
 

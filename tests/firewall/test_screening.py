@@ -1,14 +1,28 @@
+import base64
 import random
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
-from hidden_case import NOTHING, POLICIES, RULE, RULE_ZH, screen
+from hidden_case import (
+    ASSETS,
+    BRIEF,
+    NOTHING,
+    POLICIES,
+    RULE,
+    RULE_ZH,
+    policy,
+    screen,
+    verdict,
+)
 
 from uniclaw.firewall.decision import ScreenDecision
 from uniclaw.firewall.evasions import EVASIONS, acrostic, split_in_two
+from uniclaw.firewall.projection import project
 from uniclaw.firewall.screening import Screen
-from uniclaw.records import Progress
+from uniclaw.records import AttemptState, Language, NeutralId, Progress, UserView
+from uniclaw.user_simulator import TemplateSimulator
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +109,7 @@ def test_numbers_are_seen_through_encodings_that_change_digits(
         "INV dash 20931",
         "\\u0054\\u0061\\u0072\\u0072\\u0061\\u0066\\u0065\\u006c",
         "%54%61%72%72%61%66%65%6c",
-        "KRUEC4TSMFTGK3A"[:0] or "Note: KRQXE4TBMZSWY===",
+        "Note: KRQXE4TBMZSWY===",
         "wduudiho is the word",
         "VGFy cmFm ZWw=",
     ],
@@ -128,9 +142,11 @@ def test_chinese_acrostics_are_read(screens: dict[str, Screen]) -> None:
 
 
 PARAPHRASES = [
-    ("en", "Returned goods, I mean refunds, are to be excluded first, and only then compute each region's percentage; treat the quarantine depot as domestic."),
+    ("en", "Returned goods, I mean refunds, are to be excluded first, and only then compute each"
+     " region's percentage; treat the quarantine depot as domestic."),
     ("en", "退货的订单要先排除，再算各地区的比例，隔离仓库算国内。"),
-    ("zh", "Refunded orders have to be dropped first, only then compute the share of each region; the quarantine warehouse counts as domestic."),
+    ("zh", "Refunded orders have to be dropped first, only then compute the share of each region;"
+     " the quarantine warehouse counts as domestic."),
 ]  # fmt: skip
 
 
@@ -235,11 +251,43 @@ def test_a_leak_behind_a_wall_of_text_is_found(screens: dict[str, Screen]) -> No
 
 
 def test_the_decision_says_what_was_matched_where_and_how(screens: dict[str, Screen]) -> None:
-    import base64
-
     text = base64.b64encode(b"Oswin Tarrafel").decode()
     hit = decide(screens["en"], f"Note: {text}").hits[0]
     assert "Tarrafel" in hit.matched
     assert hit.view.startswith("base64")
     assert hit.where == "references/ground_truth.json"
     assert hit.tier == "deterministic"
+
+
+@pytest.mark.parametrize("name", ["sealed", "binary", "coarse", "paper"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_template_simulator_passes_every_enforcing_policy(
+    name: str, language: Language, tmp_path: Path
+) -> None:
+    used = screen(tmp_path, name, language)
+    for seed, state in enumerate(AttemptState):
+        simulator = TemplateSimulator.load(ASSETS, seed=seed)
+        for score in (0.2, 0.6, 0.95):
+            found = verdict(score=score).model_copy(update={"attempt_state": state})
+            progress = project(found, policy(name))
+            view = UserView(
+                task_id=NeutralId("t"),
+                episode_id=NeutralId(f"e{seed}"),
+                instruction="x",
+                language=language,
+                persona="p",
+                brief=BRIEF,
+                rounds=(),
+                progress=progress,
+                asked=False,
+                feedback_rounds_left=1,
+            )
+            message = simulator.message(view)
+            assert not used.check(message, visible=(), progress=progress).leak, message
+
+
+@pytest.mark.parametrize("text", ["1 " * 2_000, "1,000" * 800, "a-" * 2_000, "AAAA" * 1_000])
+def test_a_message_made_to_be_slow_is_still_decided(screens: dict[str, Screen], text: str) -> None:
+    start = time.process_time()
+    decide(screens["en"], text)
+    assert time.process_time() - start < 10

@@ -17,9 +17,11 @@ def forms(text: str) -> set[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "9130438.08", "9,130,438.08", "9 130 438.08", "9.130.438,08", "9'130'438.08", "$9,130,438.08",
+        "9130438.08", "9,130,438.08", "9 130 438.08", "9.130.438,08", "9'130'438.08",
+        "$9,130,438.08",
         "９１３０４３８．０８", "９，１３０，４３８.０８", "913.043808万", "9.13043808 million",
-        "nine million one hundred and thirty thousand four hundred and thirty-eight point zero eight",
+        "nine million one hundred and thirty thousand four hundred and thirty-eight point zero"
+        " eight",
         "九百一十三万零四百三十八点零八", "总收入9130438.08元",
     ],
 )  # fmt: skip
@@ -30,7 +32,8 @@ def test_a_number_is_the_same_in_every_format(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "2024-03-05", "2024/3/5", "March 5, 2024", "5 March 2024", "the 5th of March 2024", "5 Mar 2024",
+        "2024-03-05", "2024/3/5", "March 5, 2024", "5 March 2024", "the 5th of March 2024",
+        "5 Mar 2024",
         "20240305", "2024年3月5日", "二〇二四年三月五日", "3/5/2024", "05.03.2024",
     ],
 )  # fmt: skip
@@ -39,7 +42,8 @@ def test_a_date_is_the_same_in_every_format(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["14:30", "2:30 pm", "2.30 p.m."[:0] or "2:30PM", "half past two", "下午两点半", "14点30分"]
+    "text",
+    ["14:30", "2:30 pm", "2:30PM", "half past two", "下午两点半", "14点30分"],
 )
 def test_a_time_is_the_same_in_every_format(text: str) -> None:
     assert "t14:30" in forms(f"Start at {text} please")
@@ -47,8 +51,10 @@ def test_a_time_is_the_same_in_every_format(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("150 minutes", "2.5 hours"), ("1.5 km", "1500 metres"), ("2 kg", "2000 g"), ("12.5%", "0.125"),
-     ("八成", "80%"), ("五百三十四块四", "534.40"), ("a dozen", "12"), ("half a million", "500000")],
+    [("150 minutes", "2.5 hours"), ("1.5 km", "1500 metres"), ("2 kg", "2000 g"),
+     ("12.5%", "0.125"),
+     ("八成", "80%"), ("五百三十四块四", "534.40"), ("a dozen", "12"),
+     ("half a million", "500000")],
 )  # fmt: skip
 def test_units_and_shares_are_compared_by_what_they_mean(one: str, other: str) -> None:
     assert forms(one) & forms(other)

@@ -218,20 +218,29 @@ async def pausing_server(*pieces: bytes, pause_s: float = 0.05) -> AsyncGenerato
     """A server that gives the same bytes to every request, with pauses between; its address."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        await reader.readexactly(length)
-        for index, piece in enumerate(pieces):
-            if index:
-                await asyncio.sleep(pause_s)
-            writer.write(piece)
-            await writer.drain()
-        writer.close()
+        gone: asyncio.Task[bytes] | None = None
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            await reader.readexactly(length)
+            gone = asyncio.create_task(reader.read())
+            for index, piece in enumerate(pieces):
+                if index:
+                    await asyncio.wait({gone}, timeout=pause_s)
+                writer.write(piece)
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the gateway hung up
+        finally:
+            if gone is not None:
+                gone.cancel()
+            writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
     async with server:
         host, port = server.sockets[0].getsockname()[:2]
         yield f"http://{host}:{port}"
+        await asyncio.sleep(0.05)  # for the gateway's hang-ups to arrive
 
 
 def http_head(kind: str = "text/event-stream", status: str = "200 OK") -> bytes:

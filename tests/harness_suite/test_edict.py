@@ -79,11 +79,9 @@ async def test_the_crown_prince_delegates_and_reports(rig: Rig) -> None:
     )
     async with staged(rig, script) as (environment, harness, _):
         first = await harness.turn(ALPHA, TurnLimits(seconds=400))
-        print(told(first))
         calls = [e.tool for e in first.events if e.kind is EventKind.TOOL_CALL]
         assert "sessions_spawn" in calls, told(first)
         second = await harness.turn(BETA, TurnLimits(seconds=400))
-        print(told(second))
         assert second.stop is StopReason.FINISHED, told(second)
         assert second.final_message == "All added.", told(second)
         assert await environment.get("/workspace/out.txt") == b"hello\nmore\n"

@@ -154,7 +154,7 @@ def clustered(
 def coverage(clusters: int, kind: str, mean: float, strata: int, correlation: float = 0.4) -> float:
     rng = np.random.default_rng([clusters, round(100 * mean), strata])
     plan = design({f"{i:03d}": f"s{i % strata}" for i in range(clusters)})
-    options = Options(resamples=800)
+    options = Options(resamples=4000)
     sums, counts = clustered(rng, clusters, kind, mean, correlation)
     draws = resampled_ratios(Totals(sums=sums.T, counts=counts.T), resample_weights(plan, options))
     truth = mean  # the cut at 0.001 moves it by less than a tenth of a point
@@ -193,7 +193,7 @@ def test_rare_outcomes_are_covered_where_percentiles_are_not() -> None:
 def test_paired_differences_cover_93_to_97_at_20_clusters() -> None:
     rng = np.random.default_rng(3)
     plan = design({f"{i:03d}": f"s{i % 4}" for i in range(20)})
-    options = Options(resamples=800)
+    options = Options(resamples=4000)
     ease = rng.normal(0, 1, (SIMULATIONS, 20, 1))
     sides = [rng.random((SIMULATIONS, 20, 2)) < 1 / (1 + np.exp(-ease - s)) for s in (0.0, 0.8)]
     change: NDArray[np.float64] = (sides[1].astype(np.float64) - sides[0]).sum(axis=2)

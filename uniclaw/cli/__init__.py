@@ -11,7 +11,20 @@ from typing import Annotated
 import typer
 
 import uniclaw
-from uniclaw.cli import clean, doctor, env, plan, resume, run, show, validate
+from uniclaw.cli import (
+    clean,
+    doctor,
+    env,
+    export,
+    importing,
+    plan,
+    rejudge,
+    replay,
+    resume,
+    run,
+    show,
+    validate,
+)
 from uniclaw.errors import UniclawError, UserError
 
 app = typer.Typer(
@@ -26,6 +39,10 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("resume")(resume.resume)
 app.command("plan")(plan.plan)
+app.command("export")(export.export)
+app.command("import")(importing.import_results)
+app.command("replay")(replay.replay)
+app.command("rejudge")(rejudge.rejudge)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
 app.command("doctor")(doctor.doctor)

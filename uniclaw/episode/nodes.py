@@ -161,6 +161,7 @@ async def freeze(seat: Seat, state: FreezeInput) -> Go:
         environment = seat.need_environment()
         with seat.phase("freeze", number):
             frozen = await _freeze_all(seat, environment, number)
+        reach("node.freeze.copied")
         files.save(ref, frozen)
     for entry in files.load(ref, Frozen).manifest.entries:
         seat.watch(f"artifact path {entry.path!r}", entry.path)
@@ -222,13 +223,13 @@ async def supervise(seat: Seat, state: SuperviseInput) -> Go:
         files.save(ref, verdict)
     verdict = files.load(ref, Verdict)
     if verdict.score is None:
-        return ended(_undecided(verdict), verdict.reason)
+        return ended(undecided(verdict), verdict.reason)
     if verdict.decision is Decision.CONTINUE:
         return _go("relay", verdict_ref=ref, visit=0)
     return ended(*outcome_of(seat, verdict, turns))
 
 
-def _undecided(verdict: Verdict) -> Outcome:
+def undecided(verdict: Verdict) -> Outcome:
     """Whose fault it is that there is no score: the judge's where a judge line has no value."""
     judged = any(line.result.value is None and line.decided_by != "code" for line in verdict.lines)
     return Outcome.JUDGE_ERROR if judged else Outcome.INFRA_ERROR

@@ -1,7 +1,7 @@
 """Brings into an environment what the executor may have: sources, skills, one-shot services."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from uniclaw.errors import InfraError
 from uniclaw.ports import Environment, EnvironmentSpec, Limits
@@ -12,16 +12,32 @@ SERVICE_S = 300.0
 SERVICES_DIR = "/opt/task-services"
 
 
-def environment_spec(task: Task, *, limits: Limits, labels: Mapping[str, str]) -> EnvironmentSpec:
-    """The environment a task asks for."""
+def environment_spec(
+    task: Task,
+    *,
+    limits: Limits,
+    labels: Mapping[str, str],
+    image: str | None = None,
+    door: Path | None = None,
+) -> EnvironmentSpec:
+    """The environment a task asks for.
+
+    Args:
+        task: the task.
+        limits: resources.
+        labels: for everything the adapter makes.
+        image: the task's image with a harness layer, where the executor needs one.
+        door: directory of the gateway's socket, for harnesses that call their model.
+    """
     writable = (task.sources_dir, task.skills_dir, *task.artifact_roots)
     return EnvironmentSpec(
-        image=task.environment,
+        image=image or task.environment,
         user=task.user,
         workspace=task.workspace,
         writable=writable,
         limits=limits,
         labels=labels,
+        door=None if door is None else str(door),
     )
 
 

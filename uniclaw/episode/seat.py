@@ -25,6 +25,7 @@ from uniclaw.ports import (
     FreezeLimits,
     Harness,
     HarnessContext,
+    ModelDoor,
     TurnLimits,
 )
 from uniclaw.records import Budget, EpisodeId, Manifest, RoleUsage, StopReason, Task, Turn
@@ -76,6 +77,8 @@ class Seat:
     harness_kind: HarnessKind
     executor_model: ChatModel | None
     solution: Path | None
+    door: ModelDoor | None = None
+    """For harnesses that call the model from inside."""
     supervisor: SupervisorPort
     referee: Referee
     simulator: UserSimulator
@@ -131,6 +134,7 @@ class Seat:
             model=self.executor_model,
             seed=self.spec.seed,
             solution=self.solution,
+            door=self.door,
         )
         harness = self.harness_kind.create(context, self.assets)
         await harness.open()

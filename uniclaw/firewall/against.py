@@ -22,8 +22,8 @@ _GENERIC_WORDS: Final = (
 _QUALITY_WORDS: Final = (
     "row table header sort duplicate missing total order date used open read forgotten occurs same"
     " section summary report source format output page column copy mark link title text view"
-    " show explain verify confirm finish complete start done larger smaller bigger below above right"
-    " reference whether pass fail status valid error accept reject match verbatim"
+    " show explain verify confirm finish complete start done larger smaller bigger below above"
+    " right reference whether pass fail status valid error accept reject match verbatim"
 )
 
 

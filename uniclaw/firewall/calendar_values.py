@@ -93,3 +93,37 @@ def _time_forms(g: dict[str, str | None]) -> tuple[str, ...]:
     if vague:
         forms.append(f"t{hour + 12:02}:{minute:02}")
     return tuple(forms)
+
+
+def moment_formats(form: str) -> tuple[str, ...]:
+    """How a date or time of canonical form is usually written, folded."""
+    if form.startswith("t"):
+        return _time_formats(int(form[1:3]), int(form[4:6]))
+    year, month, day = form[:4], int(form[-5:-3]), int(form[-2:])
+    names = [name for name, number in _MONTHS.items() if number == month]
+    short = [f"{day} {name}" for name in names] + [f"{name} {day}" for name in names]
+    short += [f"{day}th {name}" for name in names] + [f"{month}月{day}日", f"{month}月{day}号"]
+    if form.startswith("--"):
+        return (*short, f"-{month:02}-{day:02}", f"/{month:02}/{day:02}", f"/{month}/{day}")
+    numeric = [f"{year}{mark}{month:02}{mark}{day:02}" for mark in ("-", "/", ".", "")]
+    numeric += [f"{year}/{month}/{day}", f"{year}年{month}月{day}日"]
+    for mark in ("/", ".", "-"):
+        numeric += [
+            f"{day:02}{mark}{month:02}{mark}{year}",
+            f"{month:02}{mark}{day:02}{mark}{year}",
+        ]
+        numeric += [f"{day}{mark}{month}{mark}{year}", f"{month}{mark}{day}{mark}{year}"]
+    words = [f"{text} {year}" for text in short] + [f"{text}, {year}" for text in short]
+    return (*numeric, *words)
+
+
+def _time_formats(hour: int, minute: int) -> tuple[str, ...]:
+    half = "pm" if hour >= 12 else "am"
+    twelve = hour % 12 or 12
+    formats = [f"{hour:02}:{minute:02}", f"{hour}:{minute:02}", f"{hour}点{minute:02}"]
+    formats += [f"{twelve}:{minute:02} {half}", f"{twelve}:{minute:02}{half}"]
+    if minute == 0:
+        formats += [f"{twelve} {half}", f"{twelve}{half}", f"{hour}点"]
+    if minute == 30:
+        formats += [f"{hour}点半", f"{twelve}点半"]
+    return tuple(formats)

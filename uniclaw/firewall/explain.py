@@ -4,7 +4,7 @@ A view type that could hold a hidden record, or a field whose source is not know
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final, get_args
+from typing import Any, Final, ForwardRef, get_args
 
 from pydantic import BaseModel
 
@@ -14,6 +14,7 @@ from uniclaw.records import Feedback, Progress, Record, Task, UserView
 
 HIDDEN_PACKAGE: Final = "uniclaw.hidden"
 
+_OPEN_TYPES: Final[tuple[object, ...]] = (object, Any, BaseModel, Record)
 _PROGRESS: Final[Mapping[str, tuple[str, str]]] = {
     "decision": ("Verdict.decision", "decision"),
     "attempt_state": ("Verdict.attempt_state", "attempt_state"),
@@ -65,6 +66,7 @@ def record_types(root: type[BaseModel]) -> Iterator[type[BaseModel]]:
             if item in seen:
                 continue
             seen.add(item)
+            item.model_rebuild()
             yield item
             stack.extend(field.annotation for field in item.model_fields.values())
         else:
@@ -85,8 +87,15 @@ def refuse_hidden(view: type[BaseModel] = UserView) -> None:
         if kind.model_config.get("extra") != "forbid":
             raise UserError("a view must not take unknown fields", field=kind.__name__)
         for name, field in kind.model_fields.items():
-            if any(field.annotation is open_type for open_type in (object, BaseModel, None)):
+            if _open(field.annotation):
                 raise UserError("a view's field must not be open", field=f"{kind.__name__}.{name}")
+
+
+def _open(annotation: object) -> bool:
+    """Whether an annotation lets any value through, or cannot be read."""
+    if isinstance(annotation, ForwardRef) or any(annotation is kind for kind in _OPEN_TYPES):
+        return True
+    return any(_open(part) for part in get_args(annotation))
 
 
 def explain(policy: Policy, view: type[BaseModel] = UserView) -> tuple[FlowRow, ...]:

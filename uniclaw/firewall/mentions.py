@@ -1,6 +1,6 @@
 """All values of a text at once, each place read as one kind only, with the words around it."""
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 
 from uniclaw.firewall.calendar_values import dates, times
@@ -36,9 +36,12 @@ def mentions(text: str) -> list[Mention]:
 
 def _free(layer: Iterable[Mention], kept: Sequence[Mention]) -> list[Mention]:
     """Mentions of a layer that overlap no earlier one, longest first."""
+    taken = sorted((k.start, k.end) for k in kept)
     out: list[Mention] = []
     for mention in sorted(layer, key=lambda m: m.start - m.end):
-        if all(mention.end <= k.start or mention.start >= k.end for k in (*kept, *out)):
+        at = bisect_left(taken, (mention.end, mention.end))
+        if at == 0 or taken[at - 1][1] <= mention.start:
+            insort(taken, (mention.start, mention.end))
             out.append(mention)
     return out
 

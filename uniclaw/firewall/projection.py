@@ -125,7 +125,8 @@ def visible_round(
         limits: caps on files and events.
     """
     caps = limits or VisibleLimits()
-    events = [e for e in turn.events if e.kind is not EventKind.NOTE]
+    # The user's own message stands in `user_message`; notes are ours.
+    events = [e for e in turn.events if e.kind is not EventKind.NOTE and e.role != "user"]
     shown = tuple(
         event
         if len(event.text) <= caps.max_event_chars

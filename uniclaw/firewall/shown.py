@@ -11,7 +11,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from uniclaw.firewall.calendar_values import dates, times
+from uniclaw.firewall.calendar_values import dates, moment_formats, times
 from uniclaw.firewall.mentions import mentions, readable
 from uniclaw.firewall.normal import fold, is_cjk, squeeze
 from uniclaw.firewall.terms import tokens
@@ -48,6 +48,7 @@ class Shown:
     def __init__(self, texts: Sequence[str]) -> None:
         """Keep the texts; nothing is computed yet."""
         self._texts = tuple(texts)
+        self._asked: dict[str, bool] = {}
 
     @cached_property
     def folded(self) -> str:
@@ -62,7 +63,7 @@ class Shown:
     @cached_property
     def _figures(self) -> frozenset[str]:
         out: set[str] = set()
-        for text in _FIGURE.findall(self.folded):
+        for text in set(_FIGURE.findall(self.folded)):
             out.add(_plain_figure(text))
             if "," in text:  # cells of a table may look like one grouped figure
                 out.update(_plain_figure(part) for part in text.split(","))
@@ -74,7 +75,7 @@ class Shown:
 
     def prepare(self) -> None:
         """Compute what later questions need, once."""
-        _ = (self._figures, self._wordset, self._joined, self.squeezed, self._moments)
+        _ = (self._figures, self._wordset, self._joined, self.squeezed)
 
     @cached_property
     def _joined(self) -> str:
@@ -113,6 +114,11 @@ class Shown:
 
     def number(self, form: str) -> bool:
         """Whether a number stands there in any format, as a percentage, or can be counted."""
+        if form not in self._asked:
+            self._asked[form] = self._number(form)
+        return self._asked[form]
+
+    def _number(self, form: str) -> bool:
         bare = form.lstrip("-")
         if bare in self._figures or bare in self._counts or form in self._said:
             return True
@@ -146,7 +152,11 @@ class Shown:
 
     def moment(self, form: str) -> bool:
         """Whether a date or time stands there in any format."""
-        return form in self._said or form in self._moments
+        if form in self._said:
+            return True
+        if len(self.folded) <= _SMALL:
+            return form in self._moments
+        return any(written in self.folded for written in moment_formats(form))
 
     def word(self, word: str) -> bool:
         """Whether a word stands there (Chinese: as a part of the text)."""

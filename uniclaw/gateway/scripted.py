@@ -5,13 +5,14 @@ Decides exactly as `models.scripted` does, by the same function.
 
 import asyncio
 import hashlib
+import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 
 from uniclaw.gateway.complaints import Complaint, error_body, error_event
 from uniclaw.gateway.exchange import Api, Ending
 from uniclaw.gateway.http_client import TooLarge
 from uniclaw.gateway.http_connection import UpstreamBroken
-from uniclaw.gateway.translate.fields import dump, encode, text_of
+from uniclaw.gateway.translate.fields import encode, text_of
 from uniclaw.gateway.translate.replies import write_reply
 from uniclaw.gateway.translate.requests import read_request
 from uniclaw.gateway.translate.stream_write import stream_writer
@@ -114,7 +115,8 @@ def _answer(reply: Reply, ask: Ask) -> Answer:
 def _written_call(call: ToolCall, names: Names) -> Call:
     if call.name in names.custom:
         return Call(call.id, call.name, text_of(call.arguments.get("input")), custom=True)
-    return Call(call.id, call.name, dump(call.arguments))
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return Call(call.id, call.name, arguments)
 
 
 def _pieces(answer: Answer, size: int) -> Iterator[Piece]:

@@ -65,18 +65,19 @@ class Edict(OpenClaw):
         tools: dict[str, JsonValue] = {
             "sessions": {"visibility": "all"},
             "agentToAgent": {"enabled": True, "allow": names},
+            # The roles' texts name the session tools, so they stand among the offered ones.
+            "toolSearch": False,
         }
         base = agents if isinstance(agents, dict) else {}
         return {**whole, "agents": {**base, **court}, "tools": tools}
 
     def _entry(self, role: str, called: tuple[str, ...]) -> dict[str, JsonValue]:
         allowed: list[JsonValue] = list(called)
-        entry: dict[str, JsonValue] = {
+        return {
             "id": role,
             "workspace": f"{self.state}/workspace-{role}",
             "subagents": {"allowAgents": allowed},
         }
-        return entry | {"default": True} if role == self.agent else entry
 
     async def start(self) -> None:
         """Lay out the workspaces, then bring up the gateway."""

@@ -32,14 +32,15 @@ _INTERNAL = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _TURN_S = 6 * 3600
 
 _WAIT = f"""
-import socket, sys, time
+import os, socket, sys, time
 end = time.monotonic() + float(sys.argv[1])
 while True:
     try:
         socket.create_connection(("127.0.0.1", {PORT}), 1).close()
         break
     except OSError:
-        if time.monotonic() > end:
+        gone = len(sys.argv) > 2 and not os.path.exists("/proc/" + sys.argv[2])
+        if gone or time.monotonic() > end:
             sys.exit(1)
         time.sleep(0.2)
 """
@@ -132,9 +133,12 @@ class OpenClaw(BasicProgram):
         if up.exit_code == 0:
             return
         log = f"{self.state}/gateway.log"
-        await environment.exec(f"setsid openclaw gateway run > {log} 2>&1 < /dev/null &")
+        made = await environment.exec(
+            f"setsid openclaw gateway run > {log} 2>&1 < /dev/null & echo $!"
+        )
+        pid = made.stdout.decode("ascii", "replace").strip()
         up = await environment.exec(
-            ["python3", "-I", "-c", _WAIT, str(_START_S)], timeout_s=_START_S + _READ_S
+            ["python3", "-I", "-c", _WAIT, str(_START_S), pid], timeout_s=_START_S + _READ_S
         )
         if up.exit_code != 0:
             said = await environment.exec(f"tail -c 2000 {log}")

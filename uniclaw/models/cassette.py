@@ -61,13 +61,21 @@ class Recorded(NamedTuple):
 class Tape:
     """The stored exchanges of one episode, each answered once, in the order of the recording."""
 
-    def __init__(self, recorded: Iterable[Recorded], *, failures: bool) -> None:
+    def __init__(
+        self,
+        recorded: Iterable[Recorded],
+        *,
+        failures: bool,
+        on_miss: Callable[[str], None] = lambda said: None,
+    ) -> None:
         """Load.
 
         Args:
             recorded: in the order they ended.
             failures: keep requests that ended in an error too (for an exact replay).
+            on_miss: told of each request that was not recorded and is refused.
         """
+        self.on_miss = on_miss
         self._calls: defaultdict[tuple[str, str], deque[tuple[Exchange, ...]]] = defaultdict(deque)
         self._order: list[tuple[Exchange, ...]] = []
         self._taken: set[int] = set()
@@ -188,7 +196,9 @@ class CassetteModel:
         if group is not None:
             return self._play(group, observer)
         if self._inner is None:
-            raise CassetteMiss(self._miss(request))
+            said = self._miss(request)
+            self._tape.on_miss(said)
+            raise CassetteMiss(said)
         if isinstance(self._inner, ObservedModel):
             return await self._inner.complete_observed(request, observer)
         return await observed(self._inner, request, observer)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uniclaw.assets import Assets, tree_hash
+from uniclaw.environments.layers import layered
 from uniclaw.episode.files import EpisodeFiles
 from uniclaw.episode.provision import environment_spec
 from uniclaw.episode.referee import Referee
@@ -17,14 +18,15 @@ from uniclaw.firewall.canary import CanarySet
 from uniclaw.firewall.material import HiddenMaterial
 from uniclaw.firewall.policy import load_policy
 from uniclaw.firewall.screening import Screen
-from uniclaw.harnesses import harness_kind
+from uniclaw.harnesses import HarnessKind, harness_kind
 from uniclaw.hidden.references import References
 from uniclaw.hidden.rubric import LoadedRubric
 from uniclaw.models.metering import MeteredModel, SpendLimits
 from uniclaw.ports import EnvironmentFactory, Limits
 from uniclaw.records import NeutralId, RoleUsage, UserView
+from uniclaw.runner.doors import OpenDoor
 from uniclaw.runner.exchanges import Recorder, WatchedModel
-from uniclaw.runner.local import Assembled
+from uniclaw.runner.local import Assembled, key_of
 from uniclaw.runner.record import Provenance
 from uniclaw.store.rows import add_spent
 from uniclaw.store.run_store import RunStore
@@ -71,6 +73,7 @@ class Assembly:
         self.assets = Assets(self.workshop.assets.roots)
         self.task = neutral_task(self.bundle.task, self.workshop.salt)
         self.loaded = self.bundle.load_rubric()
+        self.kind = harness_kind(self.axes.harness, self.assets)
         self.policy = load_policy(self.axes.policy, self.assets)
         self.budget = budget_of(self.workshop.settings, self.bundle.task, self.axes)
         self.spent: dict[str, Callable[[], RoleUsage]] = {}
@@ -80,23 +83,26 @@ class Assembly:
         drawn = self.canaries.markers
         self.recorder = Recorder(self.store, self.planned.attempt_id, self.planned.attempt, drawn)
         self.through = self.workshop.answers(self.planned, self.recorder, drawn)
-        key = f"{self.workshop.salt}\0{self.planned.episode_id}"
+        # The same in a replay, which has the salt of its parent and another name.
+        key = f"{self.workshop.salt}\0{'|'.join(map(str, key_of(self.planned)))}"
         self.neutral_episode: NeutralId = neutral_id(key, "episode")
 
-    def build(self) -> Assembled:
+    async def build(self) -> Assembled:
         """The seat, its provenance, and what closes the rest."""
-        executor = self._executor_model()
+        opened = await self._door()
+        executor = None if opened else self._executor_model()
         grader = Grader(
             factory=self.factory, image=self.task.environment, labels=self._labels("grader")
         )
         seat = Seat(
-            spec=self._spec(),
+            spec=self._spec(opened),
             files=EpisodeFiles(self.store.episode_dir(self.planned.attempt_id)),
             assets=self.assets,
             factory=self.factory,
-            harness_kind=harness_kind(self.axes.harness),
+            harness_kind=self.kind,
             executor_model=executor,
             solution=self.workshop.solution_of(self.bundle),
+            door=opened.door if opened else None,
             supervisor=self._supervisor(grader),
             referee=self._referee(),
             simulator=self._simulator(),
@@ -107,6 +113,8 @@ class Assembly:
         async def close() -> None:
             async with contextlib.AsyncExitStack() as stack:
                 stack.push_async_callback(grader.close)
+                if opened:
+                    stack.push_async_callback(opened.close)
                 for model in self.models:
                     stack.push_async_callback(model.close)
 
@@ -115,9 +123,29 @@ class Assembly:
     def _labels(self, role: str) -> dict[str, str]:
         return {"uniclaw.episode": self.planned.attempt_id, "uniclaw.role": role}
 
-    def _spec(self) -> EpisodeSpec:
+    async def _door(self) -> OpenDoor | None:
+        """The way to the model, for a harness that calls it from inside."""
+        if self.kind.layer is None or self.axes.model is None:
+            return None
+        opened = await self.workshop.doors.open(
+            self.planned.attempt_id,
+            self.axes.model,
+            SpendLimits.of(self.budget),
+            self.recorder.record_wire,
+            self._look,
+        )
+        self.spent["executor"] = opened.spent
+        return opened
+
+    def _limits(self) -> Limits:
         settings = self.workshop.settings
-        limits = Limits(memory_bytes=settings.memory_bytes, cpus=settings.cpus, pids=settings.pids)
+        memory = settings.memory_bytes
+        if memory is not None:
+            memory += self.kind.memory_bytes
+        return Limits(memory_bytes=memory, cpus=settings.cpus, pids=settings.pids)
+
+    def _spec(self, opened: OpenDoor | None) -> EpisodeSpec:
+        settings = self.workshop.settings
         return EpisodeSpec(
             run=self.workshop.run,
             episode_id=self.planned.attempt_id,
@@ -128,7 +156,13 @@ class Assembly:
             seed=self.planned.seed,
             attempt=self.planned.attempt,
             budget=self.budget,
-            environment=environment_spec(self.task, limits=limits, labels=self._labels("executor")),
+            environment=environment_spec(
+                self.task,
+                limits=self._limits(),
+                labels=self._labels("executor"),
+                image=image_of(self.task.environment, self.kind),
+                door=opened.socket_dir if opened else None,
+            ),
             environment_kind=settings.environment,
             questions_free=settings.questions_free,
         )
@@ -213,6 +247,7 @@ class Assembly:
             rubric_source=self.loaded.source,
             rubric_sha256=rubric_hash(self.loaded),
             neutral_episode_id=self.neutral_episode,
+            parent=self.workshop.parent(self.planned) if self.workshop.parent else None,
             flags=self._family_flags(),
         )
 
@@ -244,6 +279,11 @@ def reference_texts(loaded: LoadedRubric) -> dict[str, str]:
         if b"\0" not in data[:8192]:
             texts[name] = data.decode("utf-8", "replace")
     return texts
+
+
+def image_of(environment: str, kind: HarnessKind) -> str:
+    """The image that an executor of this kind plays in."""
+    return environment if kind.layer is None else layered(environment, kind.layer)
 
 
 def hidden_labels(loaded: LoadedRubric) -> tuple[str, ...]:

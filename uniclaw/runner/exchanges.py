@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from uniclaw.failpoints import reach
+from uniclaw.gateway.exchange import Ending, WireExchange
 from uniclaw.models.cassette import request_key
 from uniclaw.models.metering import Exchange
 from uniclaw.ports import ChatModel, ChatRequest, Completion
@@ -76,6 +77,29 @@ class Recorder:
             self._next += 1
 
         return observe
+
+    def record_wire(self, exchange: WireExchange) -> None:
+        """What the gateway calls for each request of a harness inside."""
+        reach("call.before")
+        blob = self._store.put_blob(to_json(exchange).encode())
+        self._store.add_call(
+            CallRow(
+                self._episode,
+                self._attempt,
+                self._next,
+                exchange.purpose,
+                exchange.model,
+                exchange.ending is Ending.ANSWERED,
+                blob,
+                _spent(exchange),
+                exchange.request_hash,
+            )
+        )
+        self._next += 1
+
+
+def _spent(exchange: WireExchange) -> RoleUsage:
+    return RoleUsage(calls=1, usage=exchange.usage or Usage(), cost_usd=exchange.cost_usd)
 
 
 class WatchedModel:

@@ -53,7 +53,7 @@ def read_experiment(path: Path) -> dict[str, object]:
     }
     _parallel(settings, data.get("parallel"), path)
     for key, value in _axes(data.get("axes"), path).items():
-        if key in data:
+        if key in data and key != "axes":
             raise UserError("given at the top and under `axes`", file=path, field=key)
         settings[key] = value
     return settings

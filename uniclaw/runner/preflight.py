@@ -26,7 +26,7 @@ def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
     for item in {p.axes: p for p in planned}.values():
         workshop.check_cell(item)
     for item in planned:
-        kind = harness_kind(item.axes.harness)
+        kind = harness_kind(item.axes.harness, workshop.assets)
         if kind.needs_solution and workshop.solution_of(item.bundle) is None:
             raise UserError(
                 "the oracle has no solution for this task; give --solutions DIR",
@@ -34,6 +34,7 @@ def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
                 value=item.bundle.task_id,
             )
         workshop.check_rubric(item)
+    _layers(workshop, planned)
     _consent(workshop, planned)
     _prices(workshop, planned)
 
@@ -47,12 +48,23 @@ def _runnable(bundle: TaskBundle) -> None:
         )
 
 
+def _layers(workshop: "Workshop", planned: Sequence[Planned]) -> None:
+    for item in planned:
+        inside = harness_kind(item.axes.harness, workshop.assets).layer is not None
+        if inside and workshop.settings.environment != "docker":
+            raise UserError(
+                "this harness is installed in an image: it plays in docker alone",
+                field="environment",
+                value=workshop.settings.environment,
+            )
+
+
 def _consent(workshop: "Workshop", planned: Sequence[Planned]) -> None:
     settings = workshop.settings
     if settings.environment != "process" or settings.model_in_process:
         return
     for item in planned:
-        if harness_kind(item.axes.harness).runs_model_code:
+        if harness_kind(item.axes.harness, workshop.assets).runs_model_code:
             raise UserError(
                 "a model would act on this machine without isolation; use docker, or consent"
                 " with --model-in-process",

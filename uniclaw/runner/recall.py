@@ -1,6 +1,6 @@
 """Stored answers for episodes that are played again: after a cut, after a failure, on replay."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from pydantic import ValidationError
@@ -94,5 +94,16 @@ def taped(tape: Tape, marker: Marker, drawn: Mapping[str, str], *, offline: bool
             drawn=drawn,
             mark_reused=marker.mark_reused,
         )
+
+    return through
+
+
+def only(specs: Collection[str]) -> Through:
+    """The named models alone; any other refuses."""
+
+    def through(spec: str, make: Callable[[], ChatModel]) -> ChatModel:
+        if spec in specs:
+            return make()
+        return CassetteModel(spec, Tape((), failures=False), inner=None, drawn={})
 
     return through

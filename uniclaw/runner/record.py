@@ -21,6 +21,8 @@ class Provenance(NamedTuple):
     rubric_sha256: str | None
     neutral_episode_id: NeutralId
     flags: tuple[str, ...] = ()
+    parent: str | None = None
+    """`RUN/EPISODE` that it was made from."""
 
 
 def rounds_of(files: EpisodeFiles, seconds: dict[int, dict[str, float]]) -> tuple[RoundRecord, ...]:
@@ -147,5 +149,6 @@ def build_record(
         assets=dict(seat.assets.used),
         rubric_source=provenance.rubric_source,
         rubric_sha256=provenance.rubric_sha256,
+        parent=provenance.parent,
         flags=(*provenance.flags, *(last_verdict.flags if last_verdict else ())),
     )

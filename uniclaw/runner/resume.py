@@ -91,8 +91,8 @@ def resume(
     """
     assets = Assets(default_roots(assets_dir, environ=environ))
     with RunStore.open(root, write=True) as store:
-        stored = _stored(store)
-        settings = _settings(stored, root)
+        stored = stored_document(store)
+        settings = stored_settings(stored, root)
         prepared = prepare(
             store.name,
             settings,
@@ -107,14 +107,24 @@ def resume(
         return play_on(store, prepared, watch=watch), found
 
 
-def _stored(store: RunStore) -> Mapping[str, JsonValue]:
+def stored_document(store: RunStore) -> Mapping[str, JsonValue]:
+    """What was stored with a run when it began.
+
+    Raises:
+        UserError: it was not played by this program.
+    """
     stored = store.settings
     if not isinstance(stored, dict) or "inputs" not in stored:
         raise UserError("nothing to go by: its settings were not stored", file=store.root)
     return stored
 
 
-def _settings(stored: Mapping[str, JsonValue], root: Path) -> RunSettings:
+def stored_settings(stored: Mapping[str, JsonValue], root: Path) -> RunSettings:
+    """The settings a run was started with.
+
+    Raises:
+        StoreError: they do not fit.
+    """
     try:
         return RunSettings.model_validate(stored.get("settings"))
     except ValidationError as error:

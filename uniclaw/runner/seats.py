@@ -9,9 +9,11 @@ from uniclaw.assets import Assets
 from uniclaw.config import RunSettings
 from uniclaw.environments import create_factory
 from uniclaw.environments.images import Images
+from uniclaw.environments.network import RELAY
 from uniclaw.errors import UserError
-from uniclaw.experiment import Planned
+from uniclaw.experiment import Planned, cells
 from uniclaw.firewall.policy import load_policy
+from uniclaw.harnesses import harness_kind
 from uniclaw.models import create_bare_model
 from uniclaw.models.cassette import Tape
 from uniclaw.models.concurrency import Gate, GatedModel
@@ -19,10 +21,11 @@ from uniclaw.models.metering import ExchangeObserver, MeteredModel, SpendLimits
 from uniclaw.models.settings import ModelSettings
 from uniclaw.ports import ChatModel, EnvironmentFactory
 from uniclaw.pricing import ModelPrice, PriceTable
-from uniclaw.runner.assembly import TEMPLATE, Assembly
+from uniclaw.runner.assembly import TEMPLATE, Assembly, image_of
+from uniclaw.runner.doors import Doors
 from uniclaw.runner.exchanges import Recorder
 from uniclaw.runner.local import Assembled
-from uniclaw.runner.recall import Through, earlier_answers, taped
+from uniclaw.runner.recall import Through, earlier_answers, only, taped
 from uniclaw.store.records import Axes
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites.bundle import Suite, TaskBundle
@@ -52,6 +55,10 @@ class Workshop:
     store: RunStore | None = None
     recording: Callable[[Planned], Tape] | None = None
     """For a replay: the stored answers of an episode; no provider is asked."""
+    judges_only: bool = False
+    """For judging anew: executor and user simulator are not asked."""
+    parent: Callable[[Planned], str] | None = None
+    """`RUN/EPISODE` that an episode is made from."""
     _factory: EnvironmentFactory | None = None
 
     def __post_init__(self) -> None:
@@ -60,6 +67,7 @@ class Workshop:
         self._prices = own.over(PriceTable.default()) if own else PriceTable.default()
         self._models = ModelSettings.from_environ(self.environ)
         self._gates: dict[str, Gate] = {}
+        self.doors = Doors(self._prices, self._models, self.environ)
 
     # --- before the run ------------------------------------------------------------------
 
@@ -73,8 +81,17 @@ class Workshop:
         load_policy(axes.policy, self.assets)
         for bundle in self.suite.tasks:
             self.persona(bundle, axes, self.assets)
-        for spec in self.models_of(axes):
-            self.model(spec, None, SpendLimits())
+        asked = self.judge_names(axes.supervisor) if self.judges_only else self.models_of(axes)
+        inside = harness_kind(axes.harness, self.assets).layer is not None
+        for spec in asked if self.recording is None else ():
+            if inside and spec == axes.model:
+                self.doors.check(spec)
+            else:
+                self.model(spec, None, SpendLimits())
+
+    async def close(self) -> None:
+        """End what the run's episodes shared. Idempotent."""
+        await self.doors.close()
 
     def models_of(self, axes: Axes) -> tuple[str, ...]:
         """Every model a cell asks."""
@@ -107,11 +124,19 @@ class Workshop:
                 return given
         return bundle.solution
 
+    def image_names(self) -> tuple[str, ...]:
+        """Recipes of the tasks' environments, with the layers of the run's harnesses."""
+        environments = {b.task.environment for b in self.suite.tasks}
+        kinds = [harness_kind(axes.harness, self.assets) for axes in cells(self.settings)]
+        inside = {image_of(e, k) for e in environments for k in kinds}
+        relay = {RELAY} if any(k.layer for k in kinds) else set[str]()
+        return tuple(sorted(environments | inside | relay))
+
     def prepare_images(self) -> None:
         """Build what is missing, and note which images the run uses."""
         if self.settings.environment == "docker":
             images = Images(self.assets)
-            for name in sorted({b.task.environment for b in self.suite.tasks}):
+            for name in self.image_names():
                 images.build(name, self.notify)
                 self.images[name] = f"{images.resolve(name).tag} {images.digest(name)}"
         else:
@@ -127,7 +152,7 @@ class Workshop:
         """Put together the seat of one episode."""
         if self.store is None or self._factory is None:
             raise UserError("the workshop was not prepared", field="run", value=self.run)
-        return Assembly(self, planned, self.store, self._factory).build()
+        return await Assembly(self, planned, self.store, self._factory).build()
 
     def judge_names(self, supervisor: str) -> tuple[str, ...]:
         """Models that judge; none for `checks`."""
@@ -142,12 +167,11 @@ class Workshop:
         """Where the answers of an episode's models come from: the store first, then providers."""
         if self.store is None:
             raise UserError("the workshop was not prepared", field="run", value=self.run)
-        tape = (
-            earlier_answers(self.store, planned)
-            if self.recording is None
-            else self.recording(planned)
-        )
-        return taped(tape, recorder, drawn, offline=self.recording is not None)
+        if self.judges_only:
+            return only(self.judge_names(planned.axes.supervisor))
+        if self.recording is not None:
+            return taped(self.recording(planned), recorder, drawn, offline=True)
+        return taped(earlier_answers(self.store, planned), recorder, drawn, offline=False)
 
     def model(
         self,

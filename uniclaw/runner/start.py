@@ -5,6 +5,7 @@ import importlib.metadata
 import platform
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from uniclaw.assets import Assets, default_roots
 from uniclaw.config import LISTS, RunSettings, ToolSettings, resolve, split_list
 from uniclaw.errors import UserError
 from uniclaw.experiment import Planned, plan
+from uniclaw.models.cassette import Tape
 from uniclaw.runner.estimate import Plan, estimate, read_history
 from uniclaw.runner.experiment_file import find_experiment, read_experiment
 from uniclaw.runner.inputs import inputs
@@ -28,6 +30,7 @@ from uniclaw.runner.summary import document, exit_code
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import RunStore, refuse_existing
 from uniclaw.suites import load_suite
+from uniclaw.suites.bundle import TaskBundle
 from uniclaw.yamlio import read_yaml
 
 PACKAGES = (
@@ -152,6 +155,10 @@ def prepare(
     notify: Callable[[str], None],
     salt: str | None = None,
     build: bool = True,
+    recording: Callable[[Planned], Tape] | None = None,
+    judges_only: bool = False,
+    parent: Callable[[Planned], str] | None = None,
+    bundle: Callable[[TaskBundle], TaskBundle] | None = None,
 ) -> Prepared:
     """Load, plan, check and build; nothing is played and nothing is written.
 
@@ -163,6 +170,10 @@ def prepare(
         notify: says what goes on.
         salt: of the neutral ids; None draws a new one.
         build: build the images that are missing.
+        recording: stored answers of an episode, for a replay.
+        judges_only: ask no executor and no user simulator.
+        parent: what an episode is made from.
+        bundle: changes a task before it is planned.
 
     Raises:
         UserError: anything wrong with what the user gave.
@@ -170,10 +181,20 @@ def prepare(
     suite = load_suite(
         settings.suite, assets=assets, tasks=settings.tasks, snapshot=settings.snapshot
     )
+    if bundle is not None:
+        suite = replace(suite, tasks=tuple(bundle(b) for b in suite.tasks))
     run = name or f"{suite.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     planned = plan(run, settings, suite)
     workshop = Workshop(
-        run=run, settings=settings, suite=suite, assets=assets, environ=environ, notify=notify
+        run=run,
+        settings=settings,
+        suite=suite,
+        assets=assets,
+        environ=environ,
+        notify=notify,
+        recording=recording,
+        judges_only=judges_only,
+        parent=parent,
     )
     if salt is not None:
         workshop.salt = salt
@@ -200,7 +221,13 @@ def outline(given: Mapping[str, object], *, environ: Mapping[str, str]) -> Plan:
     return estimate(workshop, planned, read_history(tool.runs_dir))
 
 
-def play_on(store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watcher]) -> RunResult:
+def play_on(
+    store: RunStore,
+    prepared: Prepared,
+    *,
+    watch: Callable[[int], Watcher],
+    policy: AttemptPolicy | None = None,
+) -> RunResult:
     """Play every episode of a run that has no row yet."""
     workshop, planned = prepared
     workshop.store = store
@@ -215,9 +242,9 @@ def play_on(store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watch
         assemble=workshop.assemble,
         watcher=watch(len(waiting)),
         parallel=workshop.settings.parallel,
-        policy=AttemptPolicy(max_attempts=workshop.settings.max_attempts),
+        policy=policy or AttemptPolicy(max_attempts=workshop.settings.max_attempts),
     )
-    asyncio.run(runner.run(waiting))
+    asyncio.run(_run(runner, waiting, workshop))
     records, damaged = store.readable()
     for problem in damaged:
         workshop.notify(f"damaged: {problem}")
@@ -230,6 +257,13 @@ def play_on(store: RunStore, prepared: Prepared, *, watch: Callable[[int], Watch
         interrupted=runner.interrupted,
         stopped=ledger.stopped,
     )
+
+
+async def _run(runner: LocalRunner, waiting: Sequence[Planned], workshop: Workshop) -> None:
+    try:
+        await runner.run(waiting)
+    finally:
+        await workshop.close()
 
 
 def play(

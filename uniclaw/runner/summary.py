@@ -1,12 +1,13 @@
 """What `run` and `show` print: the documented shape over a run's settled records."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from uniclaw.hidden.verdict import LineResult
 from uniclaw.records import Outcome, RoleUsage, Usage
+from uniclaw.runner.history import paid_by
 from uniclaw.store.records import EpisodeRecord, RoundRecord
 
 
@@ -92,6 +93,8 @@ def run_summary(records: Sequence[EpisodeRecord], planned: int) -> dict[str, Jso
         "average_best_score": sum(bests) / len(bests) if bests else None,
         "outcomes": dict(sorted(outcomes.items())),
         "usage": _usage(_total(s for r in records for s in r.usage.values())),
+        "paid": _usage(_total(s for r in records for s in paid_by(r).values())),
+        "attempts": sum(len(r.earlier) + 1 for r in records),
         "wall_s": sum(r.seconds.get("wall", 0.0) for r in records),
     }
 
@@ -119,3 +122,22 @@ def document(run: str, records: Sequence[EpisodeRecord], planned: int) -> dict[s
 def exit_code(records: Sequence[EpisodeRecord], planned: int) -> int:
     """0 when every planned episode has an outcome that counts, else 1."""
     return 0 if len(records) == planned and all(r.outcome.scored for r in records) else 1
+
+
+def row_summary(rows: Sequence[Mapping[str, JsonValue]], planned: int) -> dict[str, JsonValue]:
+    """The totals of `run_summary` from stored rows alone, for runs too large to read whole."""
+    scored = [row for row in rows if row.get("scored") is True]
+    passed = sum(1 for row in scored if row.get("passed") is True)
+    finals = [f for row in scored if isinstance(f := row.get("final_score"), int | float)]
+    bests = [b for row in scored if isinstance(b := row.get("best_score"), int | float)]
+    outcomes = Counter(str(row.get("outcome")) for row in rows)
+    return {
+        "planned": planned,
+        "settled": len(rows),
+        "scored": len(scored),
+        "passed": passed,
+        "pass_rate": passed / len(scored) if scored else None,
+        "average_final_score": sum(finals) / len(finals) if finals else None,
+        "average_best_score": sum(bests) / len(bests) if bests else None,
+        "outcomes": dict(sorted(outcomes.items())),
+    }

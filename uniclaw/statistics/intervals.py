@@ -33,6 +33,8 @@ from uniclaw.statistics.rows import EpisodeRow
 
 RARE = 12.0
 """Effective count of the rarer outcome under which percentiles give way to Wilson."""
+RARE_SCORE = 9.0
+"""The same for scores between 0 and 1, whose percentiles hold a little longer."""
 FEW = 10
 """Clusters under which no interval here is trusted."""
 _FLAT = 1e-12
@@ -217,10 +219,9 @@ def ratio_estimate(
     if spread.variance < _FLAT:
         return _flat(base, warnings, bounded=bounded)
     if bounded:
-        effective = value * (1 - value) / spread.variance
-        if bool(np.all(sums == np.round(sums))):
-            effective = min(effective, n)
-        if effective * min(value, 1 - value) < RARE:
+        effective = min(value * (1 - value) / spread.variance, n)
+        whole = bool(np.all(sums == np.round(sums)))
+        if effective * min(value, 1 - value) < (RARE if whole else RARE_SCORE):
             low, high = foreign.wilson(value * effective, effective, options.level)
             note = "few of the rarer outcome: Wilson with effective sample size"
             return base.model_copy(

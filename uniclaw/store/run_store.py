@@ -343,6 +343,13 @@ class RunStore:
         )
         return [str(r[0]) for r in rows]
 
+    def settled_by_key(self) -> dict[Key, str]:
+        """Key of each settled episode -> id of the attempt that became its result."""
+        rows = self._db.execute(
+            "SELECT task_id, cell, trial, episode_id FROM episodes WHERE state = 'done'"
+        )
+        return {Key(str(a), str(b), int(c)): str(d) for a, b, c, d in rows}
+
     def rows(self) -> list[Mapping[str, JsonValue]]:
         """Flat result rows (one per settled episode) for statistics."""
         rows = self._db.execute("SELECT row FROM episodes WHERE state = 'done' ORDER BY rowid")

@@ -328,7 +328,9 @@ async def check_a_hanging_command_ends_at_the_limit(rig: Rig) -> None:
 
 async def check_a_killed_program_has_crashed(rig: Rig) -> None:
     """An agent that ends its own program gets no second try and no success."""
-    async with staged(rig, one_command(rig, "touch out.txt; kill -9 -1", "never")) as staged_one:
+    # Some programs refuse a plain `kill -9 -1`.
+    command = "touch out.txt; python3 -c 'import os; os.kill(-1, 9)'"
+    async with staged(rig, one_command(rig, command, "never")) as staged_one:
         environment, harness, _ = staged_one
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.stop is StopReason.CRASHED, told(turn)
