@@ -18,7 +18,7 @@ engine: $(STAMP)
 	$(BIN)/python -m uniclaw.environments.engine
 
 images: engine
-	$(BIN)/uniclaw env build base office
+	$(BIN)/uniclaw env build base office relay
 
 demo: $(STAMP)
 	@if $(BIN)/python -m uniclaw.environments.engine; then \

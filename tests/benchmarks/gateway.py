@@ -374,9 +374,16 @@ async def measure(places: Places, gateway_pid: int, requests: int, repeat: int) 
         f"{STREAMS} streams at a time: {errors} errors, {streams_s:.2f} s (direct {floor_s:.2f} s)"
     )
     held = await memory(places, gateway_pid, requests)
-    print(
-        f"resident memory over {requests} requests: {held['rss_warm_mb']} -> {held['rss_end_mb']} MB"
-    )
+    grown = f"{held['rss_warm_mb']} -> {held['rss_end_mb']} MB"
+    print(f"resident memory over {requests} requests: {grown}")
+    met = {
+        "request": pairs["sdk"].ratio <= TARGET,
+        "first_token": pairs["sdk"].first_ratio <= TARGET,
+        "no_buffering": pairs["paced"].first_ratio <= TARGET,
+        "streams": errors == 0,
+        "memory_flat": held["rss_end_mb"] <= held["rss_warm_mb"] * 1.1 + 1,
+    }
+    print(f"targets (x{TARGET}, official client): {met}")
     print(
         json.dumps(
             {
@@ -386,6 +393,7 @@ async def measure(places: Places, gateway_pid: int, requests: int, repeat: int) 
                 "streams": {"count": STREAMS, "errors": errors, "seconds": round(streams_s, 3)},
                 "memory": held,
                 "target_ratio": TARGET,
+                "met": met,
             }
         )
     )

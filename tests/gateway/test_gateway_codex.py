@@ -1,6 +1,7 @@
 """What Codex sends and needs, over upstreams that do not speak responses."""
 
 import json
+from typing import cast
 
 import pytest
 from gateway_world import MODEL, Answer, World, post, raw, say, world
@@ -83,18 +84,16 @@ def events(answer: Answer) -> list[dict[str, object]]:
     for event in answer.body.decode().split("\n\n"):
         if event:
             name, _, data = event.partition("\n")
-            found.append(json.loads(data.removeprefix("data: ")))
-            assert name == f"event: {found[-1]['type']}"
+            record: dict[str, object] = json.loads(data.removeprefix("data: "))
+            found.append(record)
+            assert name == f"event: {record['type']}"
     assert [e["sequence_number"] for e in found[:-1]] == list(range(len(found) - 1))
     return found
 
 
 def items_done(answer: Answer) -> list[dict[str, object]]:
-    return [
-        dict(item)
-        for e in events(answer)
-        if e["type"] == "response.output_item.done" and isinstance(item := e["item"], dict)
-    ]
+    done = [e["item"] for e in events(answer) if e["type"] == "response.output_item.done"]
+    return [cast("dict[str, object]", item) for item in done]
 
 
 @translated
@@ -170,7 +169,7 @@ async def test_a_custom_tool_gets_its_free_text(upstream: Api) -> None:
 
 @translated
 async def test_a_tool_of_a_namespace_comes_back_in_it(upstream: Api) -> None:
-    calls = [
+    calls: list[dict[str, object]] = [
         {"name": "mcp__files__exec_command", "arguments": {}},
         {"name": "exec_command", "arguments": {"cmd": "ls"}},
         {"name": "list", "arguments": {}},
@@ -260,11 +259,7 @@ async def test_signed_reasoning_makes_the_round_trip_through_codex() -> None:
             event(
                 "content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"}
             ),
-            event(
-                "content_block_delta",
-                index=0,
-                delta={"type": "signature_delta", "signature": "SIG"},
-            ),
+            event("content_block_delta", index=0, delta=signed),
             event("content_block_stop", index=0),
             event("content_block_start", index=1, content_block={"type": "text", "text": ""}),
             event("content_block_delta", index=1, delta={"type": "text_delta", "text": "done"}),

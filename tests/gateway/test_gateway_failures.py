@@ -291,7 +291,7 @@ async def settled(w: World, count: int = 1) -> WireExchange:
 async def test_fault_44_a_client_that_hangs_up_leaves_its_partial_usage() -> None:
     slow = say("abcdefgh" * 40, chunk_delay_s=0.05, usage={"input": 50, "output": 90})
     async with world([slow], apis=("messages",)) as w:
-        body = {"model": MODEL, "max_tokens": 9, "stream": True}
+        body: dict[str, object] = {"model": MODEL, "max_tokens": 9, "stream": True}
         body["messages"] = [{"role": "user", "content": "hello"}]
         reader, writer = await dial(w.gateway.url)
         writer.write(post("/v1/messages", body, w.door.token))

@@ -41,10 +41,8 @@ async def test_the_key_is_in_no_answer_even_when_the_provider_says_it() -> None:
     seen = b""
     async with world([echo], Fault(error, times=2), apis=("chat", "responses", "messages")) as w:
         for stream in (False, True, False, True):
-            for path, body in (
-                (CHAT, chat_body(stream=stream)),
-                ("/v1/responses", {"model": MODEL, "input": "x", "stream": stream}),
-            ):
+            given: dict[str, object] = {"model": MODEL, "input": "x", "stream": stream}
+            for path, body in ((CHAT, chat_body(stream=stream)), ("/v1/responses", given)):
                 answer = await raw(w.gateway.url, post(path, body, w.door.token))
                 seen += answer.body + str(answer.headers).encode()
         for path in ("/", "/v1/models", "/nothing"):

@@ -7,7 +7,12 @@ import pytest
 from anthropic.types import MessageParam, ToolParam
 from gateway_world import APIS, PIXEL, SHELL_SCHEMA, World, say, world
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
-from openai.types.responses import ResponseInputParam
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseIncompleteEvent,
+    ResponseInputParam,
+)
 from openai.types.responses import ToolParam as ResponsesToolParam
 
 from uniclaw.gateway.exchange import Api, Ending
@@ -152,7 +157,8 @@ async def ask_responses(w: World, *, stream: bool, image: bool, history: bool) -
     tools = cast("list[ResponsesToolParam]", [tool])
     given = responses_input(image=image, history=history)
     if stream:
-        text, response = "", None
+        text = ""
+        last: Response | None = None
         async for event in await w.openai.responses.create(
             model="any",
             instructions="be brief",
@@ -164,9 +170,10 @@ async def ask_responses(w: World, *, stream: bool, image: bool, history: bool) -
         ):
             if event.type == "response.output_text.delta":
                 text += event.delta
-            elif event.type in ("response.completed", "response.incomplete"):
-                response = event.response
-        assert response is not None
+            elif isinstance(event, ResponseCompletedEvent | ResponseIncompleteEvent):
+                last = event.response
+        assert last is not None
+        response = last
         assert text == response.output_text
     else:
         response = await w.openai.responses.create(

@@ -154,7 +154,7 @@ def clustered(
 def coverage(clusters: int, kind: str, mean: float, strata: int, correlation: float = 0.4) -> float:
     rng = np.random.default_rng([clusters, round(100 * mean), strata])
     plan = design({f"{i:03d}": f"s{i % strata}" for i in range(clusters)})
-    options = Options(resamples=4000)
+    options = Options(resamples=1500)
     sums, counts = clustered(rng, clusters, kind, mean, correlation)
     draws = resampled_ratios(Totals(sums=sums.T, counts=counts.T), resample_weights(plan, options))
     truth = mean  # the cut at 0.001 moves it by less than a tenth of a point
@@ -182,8 +182,9 @@ def test_nominal_95_covers_93_to_97(clusters: int, kind: str) -> None:
 def test_coverage_over_the_grid(
     clusters: int, kind: str, strata: int, mean: float, correlation: float
 ) -> None:
-    # Wilson over-covers a little where outcomes are rare; its error is on the safe side.
-    assert 0.925 <= coverage(clusters, kind, mean, strata, correlation) <= 0.985
+    # Wilson over-covers scores with a mean of 0.1 at 20 clusters; the module says so.
+    safe = kind == "bounded" and mean == 0.1 and clusters == 20
+    assert 0.925 <= coverage(clusters, kind, mean, strata, correlation) <= (1 if safe else 0.975)
 
 
 def test_rare_outcomes_are_covered_where_percentiles_are_not() -> None:
@@ -193,7 +194,7 @@ def test_rare_outcomes_are_covered_where_percentiles_are_not() -> None:
 def test_paired_differences_cover_93_to_97_at_20_clusters() -> None:
     rng = np.random.default_rng(3)
     plan = design({f"{i:03d}": f"s{i % 4}" for i in range(20)})
-    options = Options(resamples=4000)
+    options = Options(resamples=1500)
     ease = rng.normal(0, 1, (SIMULATIONS, 20, 1))
     sides = [rng.random((SIMULATIONS, 20, 2)) < 1 / (1 + np.exp(-ease - s)) for s in (0.0, 0.8)]
     change: NDArray[np.float64] = (sides[1].astype(np.float64) - sides[0]).sum(axis=2)

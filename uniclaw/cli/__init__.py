@@ -16,6 +16,7 @@ from uniclaw.cli import (
     doctor,
     env,
     export,
+    firewall,
     importing,
     plan,
     rejudge,
@@ -23,6 +24,7 @@ from uniclaw.cli import (
     resume,
     run,
     show,
+    statistics,
     validate,
 )
 from uniclaw.errors import UniclawError, UserError
@@ -45,8 +47,20 @@ app.command("replay")(replay.replay)
 app.command("rejudge")(rejudge.rejudge)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
+for command in (
+    statistics.stats,
+    statistics.compare,
+    statistics.variance,
+    statistics.power,
+    statistics.quality,
+    statistics.lite,
+    statistics.agreement,
+):
+    app.command(command.__name__)(command)
 app.command("doctor")(doctor.doctor)
 app.command("clean")(clean.clean)
+app.command("leak")(firewall.leak)
+app.add_typer(firewall.app, name="firewall", help="Explain, test and use the firewall.")
 app.add_typer(env.app, name="env", help="List, build and test environment images.")
 
 

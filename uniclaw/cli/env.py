@@ -29,15 +29,22 @@ def list_images(assets: AssetsOption = None, as_json: JsonOption = False) -> Non
 @app.command("build")
 def build(
     names: Annotated[list[str] | None, typer.Argument(help="Recipes; none means all.")] = None,
+    harness: Annotated[
+        list[str] | None, typer.Option(help="Install this harness on each named recipe.")
+    ] = None,
     assets: AssetsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build images; what exists under its content address is reused."""
     from uniclaw.assets import Assets, default_roots
     from uniclaw.cli import output
+    from uniclaw.environments.layers import layered
     from uniclaw.runner.images import build_all
 
-    built = build_all(names or (), Assets(default_roots(assets)), progress=output.note)
+    wanted = names or []
+    if harness:
+        wanted = [layered(name, layer) for name in wanted or ["base"] for layer in harness]
+    built = build_all(wanted, Assets(default_roots(assets)), progress=output.note)
     if as_json:
         output.print_json({"images": [image.model_dump(mode="json") for image in built]})
         return

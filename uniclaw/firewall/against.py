@@ -23,7 +23,8 @@ _QUALITY_WORDS: Final = (
     "row table header sort duplicate missing total order date used open read forgotten occurs same"
     " section summary report source format output page column copy mark link title text view"
     " show explain verify confirm finish complete start done larger smaller bigger below above"
-    " right reference whether pass fail status valid error accept reject match verbatim"
+    " right reference whether pass fail status valid error accept reject match verbatim json csv"
+    " yaml task continue request contains visible artifact package extra remove spec"
 )
 
 

@@ -57,9 +57,9 @@ class Background:
                 return weight
         return 0.85
 
-    def common(self, word: str, rank: int = 14_000) -> bool:
-        """Whether a lower-case English word is among the `rank` most frequent."""
-        return self.english.get(word, 10**9) < rank
+    def common(self, word: str) -> bool:
+        """Whether a lower-case English word is in the list."""
+        return word in self.english
 
 
 def _words(text: str) -> list[str]:

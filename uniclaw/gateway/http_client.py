@@ -124,6 +124,25 @@ class HttpReply:
             connection.abort()
 
 
+class _ProxyAnswer(asyncio.Protocol):
+    """What a proxy answers to CONNECT."""
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._data = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Keep it until the head is whole."""
+        self._data += data
+        if (b"\r\n\r\n" in self._data or len(self._data) > 65_536) and not self.answer.done():
+            self.answer.set_result(self._data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It hung up."""
+        if not self.answer.done():
+            self.answer.set_result(self._data or b"no answer")
+
+
 class HttpPool:
     """Connections by origin. One pool serves the whole gateway."""
 
@@ -221,22 +240,20 @@ class HttpPool:
 
     async def _tunnel(self, origin: Origin, connection: Connection) -> None:
         proxy = Origin.of(origin.proxy or "")
-        reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
+        loop = connection.loop
+        raw, asked = await loop.create_connection(_ProxyAnswer, proxy.host, proxy.port)
         target = f"{origin.host}:{origin.port}"
-        writer.write(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode("latin-1"))
+        raw.write(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode("latin-1"))
+        opened = False
         try:
-            answer = await reader.readuntil(b"\r\n\r\n")
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            writer.close()
-            problem = f"the proxy gave no answer: {error}"
-            raise UpstreamBroken(problem, sent=False) from error
-        status = answer.split(b" ", 2)[1:2]
-        if status != [b"200"]:
-            writer.close()
-            raise UpstreamBroken(f"the proxy refused: {answer[:100]!r}", sent=False)
-        transport = await connection.loop.start_tls(
-            writer.transport, connection, self._tls(), server_hostname=origin.host
-        )
+            answer = await asked.answer
+            if answer.split(b" ", 2)[1:2] != [b"200"]:
+                raise UpstreamBroken(f"the proxy refused: {answer[:100]!r}", sent=False)
+            opened = True
+        finally:
+            if not opened:
+                raw.abort()
+        transport = await loop.start_tls(raw, connection, self._tls(), server_hostname=origin.host)
         if transport is None:
             raise UpstreamBroken("no TLS through the proxy", sent=False)
         connection.connection_made(transport)

@@ -92,8 +92,9 @@ class Hermes(BasicProgram):
         said = write_chat([_with_calls(m) for m in messages], record)
         total = _usage(dict_at(found, "usage"))
         usage, self._counted = minus(total, self._counted), total
-        failure = done.tail() if done.exit_code not in {0, None} else None
-        return Report("" if failure else said or done.text("out").strip(), failure, usage)
+        if done.exit_code not in {0, None}:
+            return Report("", None, usage)
+        return Report(said or done.text("out").strip(), None, usage)
 
     async def _read(self) -> dict[str, JsonValue]:
         read = await self.seating.environment.exec(

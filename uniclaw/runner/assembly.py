@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uniclaw.assets import Assets, tree_hash
@@ -17,6 +16,7 @@ from uniclaw.experiment import Planned, budget_of
 from uniclaw.firewall.canary import CanarySet
 from uniclaw.firewall.material import HiddenMaterial
 from uniclaw.firewall.policy import load_policy
+from uniclaw.firewall.public import public_texts
 from uniclaw.firewall.screening import Screen
 from uniclaw.harnesses import HarnessKind, harness_kind
 from uniclaw.hidden.references import References
@@ -31,7 +31,6 @@ from uniclaw.runner.record import Provenance
 from uniclaw.store.rows import add_spent
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites import neutral_id, neutral_task
-from uniclaw.suites.bundle import TaskBundle
 from uniclaw.supervisor.grader import Grader
 from uniclaw.supervisor.judge import Judge
 from uniclaw.supervisor.judge_panel import Panel, shares_family
@@ -52,8 +51,6 @@ if TYPE_CHECKING:
 TEMPLATE = "template"
 REFERENCE_BYTES = 2_000_000
 """Of one reference file, what a judge may be shown."""
-PUBLIC_BYTES = 2_000_000
-"""Of a task's sources and skills, what screening reads as public text."""
 
 
 @dataclass
@@ -304,26 +301,3 @@ def rubric_hash(loaded: LoadedRubric) -> str:
         if path.exists():
             digest.update(f"{name}\0{tree_hash(path)}\0".encode())
     return digest.hexdigest()
-
-
-def public_texts(bundle: TaskBundle) -> tuple[str, ...]:
-    """What the executor was given: instruction, sources and skills as far as they are text."""
-    texts = [bundle.task.instruction]
-    left = PUBLIC_BYTES
-    for path in (*sorted(bundle.sources.values()), *_files(bundle)):
-        if left <= 0:
-            break
-        data = path.read_bytes()[:left]
-        if b"\0" not in data[:8192]:
-            texts.append(f"{path.name}\n{data.decode('utf-8', 'replace')}")
-            left -= len(data)
-        else:
-            texts.append(path.name)
-    return tuple(texts)
-
-
-def _files(bundle: TaskBundle) -> list[Path]:
-    found: list[Path] = []
-    for directory in bundle.skills.values():
-        found += sorted(p for p in directory.rglob("*") if p.is_file() and not p.is_symlink())
-    return found

@@ -12,6 +12,7 @@ from uniclaw.environments.images import Images
 from uniclaw.environments.network import RELAY
 from uniclaw.errors import UserError
 from uniclaw.experiment import Planned, cells
+from uniclaw.firewall.explain import explain
 from uniclaw.firewall.policy import load_policy
 from uniclaw.harnesses import harness_kind
 from uniclaw.models import create_bare_model
@@ -78,7 +79,7 @@ class Workshop:
             UserError: something of it does not exist or does not fit.
         """
         axes = planned.axes
-        load_policy(axes.policy, self.assets)
+        explain(load_policy(axes.policy, self.assets))
         for bundle in self.suite.tasks:
             self.persona(bundle, axes, self.assets)
         asked = self.judge_names(axes.supervisor) if self.judges_only else self.models_of(axes)

@@ -9,12 +9,14 @@ four clusters a stratum). Ends are expanded percentiles (Hesterberg 2015, sectio
 percentiles Phi(-t) and Phi(t) with the t quantile of df = clusters - strata.
 
 Where it holds, by simulation (tests): 93 to 97 % for nominal 95 % at 20, 50 and 200 clusters of
-clustered binary and bounded scores with means from 0.3 to 0.7. With rare outcomes no percentile
-interval holds (73 to 90 % at a mean of 0.05 to 0.1 with 20 clusters). So a [0, 1] measure whose
-effective count of the rarer outcome is under `RARE` gets Wilson's interval with the effective
-sample size p(1 - p) / var (Korn and Graubard 1998 use the same idea), which covers 94 to 97.5 %
-there. Neither holds below about 10 clusters, or with strongly unequal cluster sizes together
-with a mean under 0.1 (down to 92 % at 50 clusters); such estimates carry a warning.
+clustered binary and bounded scores with means from 0.3 to 0.7, and from 0.1 at 50 clusters. With
+rare outcomes and few clusters no percentile interval holds (73 to 90 % at a mean of 0.05 to 0.1
+with 20 clusters). So a [0, 1] measure whose effective count of the rarer outcome is under `RARE`
+(`RARE_SCORE` where values lie between 0 and 1) gets Wilson's interval with the effective sample
+size p(1 - p) / var, at most the number of episodes (Korn and Graubard 1998 use the same idea):
+94 to 97.5 % for pass; for scores it errs on the safe side (up to 99 % at a mean of 0.1 with 20
+clusters). Neither holds below about 10 clusters, nor with strongly unequal cluster sizes together
+with a mean under 0.1 (down to 92 % at 50 clusters); few clusters carry a warning.
 """
 
 from collections import Counter
@@ -33,7 +35,7 @@ from uniclaw.statistics.rows import EpisodeRow
 
 RARE = 12.0
 """Effective count of the rarer outcome under which percentiles give way to Wilson."""
-RARE_SCORE = 9.0
+RARE_SCORE = 5.0
 """The same for scores between 0 and 1, whose percentiles hold a little longer."""
 FEW = 10
 """Clusters under which no interval here is trusted."""

@@ -57,8 +57,10 @@ def watch(agentmain, workspace: str) -> list:
         def tool_after_callback(self, name, args, response, outcome):
             if name != "no_tool":
                 data = outcome.data if outcome.data is not None else outcome.next_prompt
-                text = data if isinstance(data, str) else json.dumps(data, default=str)
                 code = data.get("exit_code") if isinstance(data, dict) else None
+                if isinstance(data, dict) and isinstance(data.get("stdout"), str):
+                    data = data["stdout"]
+                text = data if isinstance(data, str) else json.dumps(data, default=str)
                 tell(kind="result", id=str(Handler.calls), text=text, exit_code=code)
             return super().tool_after_callback(name, args, response, outcome)
 
