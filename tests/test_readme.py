@@ -52,6 +52,7 @@ def test_the_first_run_names_only_options_that_exist(repository: Path) -> None:
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {
         "--graph",
+        "--harness",
         "--help",
         "--json",
     }:

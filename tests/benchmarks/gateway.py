@@ -6,7 +6,8 @@ Three processes: a scripted model server, the gateway, and this client; so the g
 memory is its own. Direct and gateway calls alternate in one run, and the medians of the two
 give each ratio. The server answers without delay, which is the hardest case: a real model
 takes hundreds of milliseconds to its first token. `paced` shows a server that does take time
-(20 ms a chunk), `sdk` the official client that harnesses use in place of bare sockets.
+(20 ms a chunk), `sdk` the official client that harnesses use in place of bare sockets; its own
+work is in both sides of its ratio. The target is judged for each of the three.
 Ends with one line of JSON.
 """
 
@@ -377,13 +378,14 @@ async def measure(places: Places, gateway_pid: int, requests: int, repeat: int) 
     grown = f"{held['rss_warm_mb']} -> {held['rss_end_mb']} MB"
     print(f"resident memory over {requests} requests: {grown}")
     met = {
-        "request": pairs["sdk"].ratio <= TARGET,
-        "first_token": pairs["sdk"].first_ratio <= TARGET,
-        "no_buffering": pairs["paced"].first_ratio <= TARGET,
-        "streams": errors == 0,
+        "sdk": verdict(pairs["sdk"]),
+        "bare": verdict(pairs["stream"]),
+        "paced": verdict(pairs["paced"]),
+        "streams_without_error": errors == 0,
         "memory_flat": held["rss_end_mb"] <= held["rss_warm_mb"] * 1.1 + 1,
     }
-    print(f"targets (x{TARGET}, official client): {met}")
+    for name, value in met.items():
+        print(f"target x{TARGET}, {name}: {value}")
     print(
         json.dumps(
             {
@@ -398,6 +400,11 @@ async def measure(places: Places, gateway_pid: int, requests: int, repeat: int) 
         )
     )
     return errors == 0
+
+
+def verdict(pair: Pair) -> dict[str, bool]:
+    """Whether a pair of medians keeps the target."""
+    return {"request": pair.ratio <= TARGET, "first_token": pair.first_ratio <= TARGET}
 
 
 def free_port() -> int:

@@ -69,3 +69,19 @@ def test_a_runner_killed_between_two_attempts_keeps_the_first(tmp_path: Path, un
     (record,) = result.records
     assert (record.outcome, record.attempt) == (Outcome.JUDGE_ERROR, 2)
     assert [a.state for a in record.earlier] == ["failed"]
+
+
+@pytest.mark.parametrize("node", ["supervise", "simulate", "screen"])
+def test_fault_47_a_node_killed_before_its_checkpoint_never_acts_twice(
+    tmp_path: Path, unique: str, node: str
+) -> None:
+    """Its result is on disk already: judge and user are not asked again, one message is sent."""
+    suite, given = judged_suite(tmp_path)
+    root = tmp_path / "runs" / unique
+    assert played(suite, root.parent, {**given, "run": unique}, failpoint=f"node.{node}.leave")
+    result, _ = completed(root)
+    paid = answers(root)
+    assert len(paid) == len(set(paid))
+    (record,) = result.records
+    assert [r.round for r in record.rounds] == list(range(len(record.rounds)))
+    assert all(r.feedback is not None for r in record.rounds[:-1])

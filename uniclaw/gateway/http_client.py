@@ -1,7 +1,9 @@
 """A small HTTP/1.1 client for POST requests whose answers stream.
 
-Own code over `httptools`, because the gateway adds a hop to every streamed token: measured
-against the same server it needs half the processor time of aiohttp and a quarter of httpx.
+Own code over `httptools`, because the gateway adds a hop to every streamed token. Processor
+time of this client per streamed request, median of five rounds of 300 in one process: 0.77 ms,
+aiohttp 1.00, httpx 2.53 (asyncio); 0.57, 0.92, 2.12 (uvloop). Against aiohttp that is a
+quarter to two fifths, and one dependency, saved; no more.
 Connections are kept alive and shared by all episodes. Must not know models, keys or episodes.
 """
 
