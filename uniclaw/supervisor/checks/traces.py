@@ -19,7 +19,7 @@ def check_trace(check: TraceCheck, context: CheckContext) -> CheckResult:
         for event in context.evidence.events
         if check.rounds is None or event.round in check.rounds
     ]
-    matching = _messages(check, events) if check.message is not None else _calls(check, events)
+    matching = _messages(check, events) if check.message is not None else find_calls(check, events)
     count = len(matching)
     least = count >= check.min_count
     most = check.max_count is None or count <= check.max_count
@@ -39,14 +39,31 @@ def _messages(check: TraceCheck, events: Sequence[Event]) -> list[Event]:
     return _matching(said, check.message, [e.text for e in said])
 
 
-def _calls(check: TraceCheck, events: Sequence[Event]) -> list[Event]:
+def find_calls(check: TraceCheck, events: Sequence[Event]) -> list[Event]:
     """Calls that match in name, arguments and result; a call without a result has empty text."""
-    answers = [e for e in events if e.kind is EventKind.TOOL_RESULT]
-    results = {e.call_id: e.text for e in answers if e.call_id is not None}
+    results = _results(events)
     calls = [e for e in events if e.kind is EventKind.TOOL_CALL]
     calls = _matching(calls, check.tool, [e.tool or "" for e in calls])
     calls = _matching(calls, check.arguments, [_arguments(e) for e in calls])
-    return _matching(calls, check.result, [results.get(e.call_id or "", "") for e in calls])
+    return _matching(calls, check.result, [results.get(e.id, "") for e in calls])
+
+
+def _results(events: Sequence[Event]) -> dict[str, str]:
+    """Event id of each call -> text of its result.
+
+    A result belongs to the latest call of its id before it: some programs count their calls anew
+    in every turn.
+    """
+    latest: dict[str, str] = {}
+    results: dict[str, str] = {}
+    for event in events:
+        if event.call_id is None:
+            continue
+        if event.kind is EventKind.TOOL_CALL:
+            latest[event.call_id] = event.id
+        elif event.kind is EventKind.TOOL_RESULT and event.call_id in latest:
+            results[latest[event.call_id]] = event.text
+    return results
 
 
 def _arguments(event: Event) -> str:
