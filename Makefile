@@ -22,16 +22,16 @@ images: engine
 
 demo: $(STAMP)
 	@if $(BIN)/python -m uniclaw.environments.engine; then \
-	  $(BIN)/uniclaw env build base office && kind=docker; \
+	  $(BIN)/uniclaw env build base office && kind=docker && tasks='*'; \
 	else \
 	  echo ''; \
 	  echo '*** No Docker engine: the demo plays in the PROCESS environment, without isolation. ***'; \
 	  echo '*** Follow the advice above and run it again to see it in containers.               ***'; \
 	  echo ''; \
-	  kind=process; \
+	  kind=process; tasks='expense*,drive*,minutes*,bookings*'; \
 	fi; \
 	run=demo-$$(date +%Y%m%d-%H%M%S); \
-	$(BIN)/uniclaw run examples/office --executor oracle --supervisor checks \
+	$(BIN)/uniclaw run examples/office --tasks "$$tasks" --executor oracle --supervisor checks \
 	  --user-simulator template --environment $$kind --run $$run && \
 	printf '%s\n' '' 'Where to look next:' \
 	  "  $(BIN)/uniclaw show $$run              the result table again (--json for everything)" \
