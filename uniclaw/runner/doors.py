@@ -75,8 +75,8 @@ class Doors:
 
         async def close() -> None:
             if not final:
-                final.append(gateway.spent(episode))
-                await gateway.close_episode(episode)
+                # The bill also holds what calls that closing cut off had used.
+                final.append((await gateway.close_episode(episode)).spent)
 
         return OpenDoor(model_door(gateway, episode, opened), opened.socket_dir, spent, close)
 
