@@ -391,3 +391,26 @@ def test_an_agent_that_ends_its_environment_is_scored_on_what_it_left(
     assert record.final_score == 0.25
     assert record.attempt == 1
     assert len(record.rounds) == 1
+
+
+@pytest.mark.parametrize(
+    "script", ["echo {0} > results/out.txt\n", "true {0}\n"], ids=["artifact", "argument"]
+)
+def test_a_canary_in_the_agents_hands_is_a_breach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    """However it came there: its own files and commands are looked at too."""
+    token = "bcdfghjkmnpqrstvwxz234"
+    known = CanarySet(markers={"criterion:kind": token})
+
+    def drawn(labels: object, rng: object = None) -> CanarySet:
+        return known
+
+    monkeypatch.setattr(CanarySet, "create", drawn)
+    if script.startswith("echo"):
+        half = len(token) // 2
+        script = f"echo {token[:half]}$(echo {token[half:]}) > results/out.txt\n"
+    suite = write_task(tmp_path, rounds=(script.format(token),))
+    record = only(run(suite, tmp_path / "runs"))
+    assert record.outcome is Outcome.FIREWALL_BREACH, record.reason
+    assert record.final_score is None

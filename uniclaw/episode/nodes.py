@@ -147,7 +147,8 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
     turn = files.load(ref, Turn)
     for event in turn.events:
         if event.kind is not EventKind.MESSAGE or event.role != "user":
-            seat.watch(f"event {event.id}", event.text)
+            said = f"{event.text}\n{to_json(dict(event.arguments or {}))}"
+            seat.watch(f"event {event.id}", said)
     if turn.failure is not None:
         return ended(Outcome(turn.failure), turn.detail)
     return _go("freeze", turn_ref=ref)
@@ -165,6 +166,8 @@ async def freeze(seat: Seat, state: FreezeInput) -> Go:
         files.save(ref, frozen)
     for entry in files.load(ref, Frozen).manifest.entries:
         seat.watch(f"artifact path {entry.path!r}", entry.path)
+    for text in load_evidence(seat, number).texts(max_bytes=WORK_BYTES):
+        seat.watch(f"an artifact of round {number}", text)
     return _go("supervise", evidence_ref=ref)
 
 
