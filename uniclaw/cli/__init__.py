@@ -13,6 +13,7 @@ import typer
 import uniclaw
 from uniclaw.cli import (
     clean,
+    cost,
     doctor,
     env,
     export,
@@ -45,6 +46,7 @@ app.command("export")(export.export)
 app.command("import")(importing.import_results)
 app.command("replay")(replay.replay)
 app.command("rejudge")(rejudge.rejudge)
+app.command("cost")(cost.cost)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
 for command in (
