@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from uniclaw.assets import Assets
 from uniclaw.config import RunSettings
 from uniclaw.errors import UserError
 from uniclaw.harnesses import harness_kind
@@ -33,14 +34,18 @@ class Planned(NamedTuple):
         return EpisodeId(attempt_id(self.episode_id, self.attempt))
 
 
-def split_executor(text: str) -> tuple[str, str | None]:
+def split_executor(text: str, assets: Assets | None = None) -> tuple[str, str | None]:
     """`HARNESS[:MODEL]` into its parts.
+
+    Args:
+        text: as the user wrote it.
+        assets: where command templates are; the default places if None.
 
     Raises:
         UserError: unknown harness, or a model missing or given to one that takes none.
     """
     name, _, model = text.partition(":")
-    kind = harness_kind(name)
+    kind = harness_kind(name, assets)
     if kind.needs_model and not model:
         raise UserError(
             f"the {name} harness needs a model: {name}:PROVIDER/NAME", field="executor", value=text
@@ -50,8 +55,12 @@ def split_executor(text: str) -> tuple[str, str | None]:
     return name, model or None
 
 
-def cells(settings: RunSettings) -> tuple[Axes, ...]:
+def cells(settings: RunSettings, assets: Assets | None = None) -> tuple[Axes, ...]:
     """All combinations of the axes, in the order they were written.
+
+    Args:
+        settings: of the run.
+        assets: where command templates of harnesses are; the default places if None.
 
     Raises:
         UserError: an executor that is none, or a cell that is named twice.
@@ -80,7 +89,7 @@ def cells(settings: RunSettings) -> tuple[Axes, ...]:
         temperature,
         skills,
     ) in combined:
-        harness, model = split_executor(executor)
+        harness, model = split_executor(executor, assets)
         if temperature is not None and model is None:
             raise UserError(
                 "a temperature needs a model, and this executor has none",
@@ -147,7 +156,9 @@ def expected_s(task: Task) -> float:
     return math.inf if budget.turn_s is None else budget.turn_s * (budget.feedback_rounds + 1)
 
 
-def plan(run: str, settings: RunSettings, suite: Suite) -> list[Planned]:
+def plan(
+    run: str, settings: RunSettings, suite: Suite, assets: Assets | None = None
+) -> list[Planned]:
     """Every (task, cell, trial) once.
 
     Trials follow one another, and all cells of a task stand together, so that an early stop is
@@ -157,9 +168,10 @@ def plan(run: str, settings: RunSettings, suite: Suite) -> list[Planned]:
         run: name of the run; part of each episode's id.
         settings: of the run.
         suite: loaded, already filtered by task id.
+        assets: where command templates of harnesses are; the default places if None.
     """
     planned: list[Planned] = []
-    tasks, matrix = chosen(settings, suite), cells(settings)
+    tasks, matrix = chosen(settings, suite), cells(settings, assets)
     for trial in range(settings.trials):
         bundles = list(tasks)
         random.Random(f"{settings.seed}|{trial}").shuffle(bundles)

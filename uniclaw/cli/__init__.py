@@ -19,6 +19,7 @@ from uniclaw.cli import (
     export,
     firewall,
     importing,
+    new,
     plan,
     rejudge,
     replay,
@@ -47,6 +48,7 @@ app.command("import")(importing.import_results)
 app.command("replay")(replay.replay)
 app.command("rejudge")(rejudge.rejudge)
 app.command("cost")(cost.cost)
+app.command("new")(new.new)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
 for command in (

@@ -128,10 +128,12 @@ class Workshop:
     def image_names(self) -> tuple[str, ...]:
         """Recipes of the tasks' environments, with the layers of the run's harnesses."""
         environments = {b.task.environment for b in self.suite.tasks}
-        kinds = [harness_kind(axes.harness, self.assets) for axes in cells(self.settings)]
+        matrix = cells(self.settings, self.assets)
+        kinds = [harness_kind(axes.harness, self.assets) for axes in matrix]
         inside = {image_of(e, k) for e in environments for k in kinds}
         relay = {RELAY} if any(k.layer for k in kinds) else set[str]()
-        return tuple(sorted(environments | inside | relay))
+        services = {spec.image for bundle in self.suite.tasks for spec in bundle.sidecars}
+        return tuple(sorted(environments | inside | relay | services))
 
     def prepare_images(self) -> None:
         """Build what is missing, and note which images the run uses."""

@@ -184,7 +184,7 @@ def prepare(
     if bundle is not None:
         suite = replace(suite, tasks=tuple(bundle(b) for b in suite.tasks))
     run = name or f"{suite.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    planned = plan(run, settings, suite)
+    planned = plan(run, settings, suite, assets)
     workshop = Workshop(
         run=run,
         settings=settings,

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
+from uniclaw.assets import Assets
 from uniclaw.errors import UserError
 from uniclaw.hidden.load import load_rubric
 from uniclaw.hidden.rubric import LoadedRubric
@@ -28,9 +29,14 @@ from uniclaw.suites.files import (
     subdirectories,
 )
 from uniclaw.suites.select import select
+from uniclaw.suites.services import TaskServices, read_services
 from uniclaw.yamlio import parse_record, read_yaml
 
 _TWIN_ENDINGS = ("_en", "_zh", "-en", "-zh")
+
+
+def _named(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
 
 
 class SuiteFile(Record):
@@ -69,20 +75,24 @@ class TaskFile(Record):
     """Listed to be checked: each must exist. The whole directory is copied in any case."""
     skills: tuple[str, ...] | None = None
     """Listed to be checked."""
-    services: tuple[Service, ...] = ()
+    services: tuple[Annotated[Service, BeforeValidator(_named)], ...] = ()
+    """A name alone stands for the background service of that name."""
     probes: tuple[Probe, ...] = ()
     network: Literal["none", "open"] | tuple[str, ...] = "none"
     recording: Literal["none", "low", "high"] = "none"
     budget: Budget = Budget()
 
 
-def load_native(root: Path, *, uri: str, globs: Sequence[str] = ()) -> Suite:
+def load_native(
+    root: Path, *, uri: str, globs: Sequence[str] = (), assets: Assets | None = None
+) -> Suite:
     """Load the suite in the directory `root`.
 
     Args:
         root: the directory that holds `suite.yaml`.
         uri: as given by the user, for records.
         globs: patterns on task ids; empty takes all tasks.
+        assets: where shipped services are; None knows none.
 
     Raises:
         UserError: anything that is wrong; names file, field, value and what was expected.
@@ -93,10 +103,22 @@ def load_native(root: Path, *, uri: str, globs: Sequence[str] = ()) -> Suite:
     suite = parse_record(SuiteFile, read_yaml(file), file=file)
     rubrics = _rubric_root(root, suite, file)
     names = _task_names(root, suite, file)
+    search = assets or Assets(roots=())
     tasks = tuple(
-        _load_task(root / name, suite=suite.name, rubrics=rubrics) for name in select(names, globs)
+        _load_task(root / name, suite=suite.name, rubrics=rubrics, assets=search)
+        for name in select(names, globs)
     )
     return Suite(name=suite.name, uri=uri, format="native", root=root, tasks=tasks)
+
+
+def rubric_root(root: Path) -> Path:
+    """Where the suite in the directory `root` keeps its hidden side.
+
+    Raises:
+        UserError: `suite.yaml` is missing or broken.
+    """
+    file = root / "suite.yaml"
+    return _rubric_root(root, parse_record(SuiteFile, read_yaml(file), file=file), file)
 
 
 def _rubric_root(root: Path, suite: SuiteFile, file: Path) -> Path:
@@ -141,7 +163,7 @@ def refuse_duplicates(values: Iterable[str], *, file: object, field: str) -> Non
         seen.add(value)
 
 
-def _load_task(root: Path, *, suite: str, rubrics: Path) -> TaskBundle:
+def _load_task(root: Path, *, suite: str, rubrics: Path, assets: Assets) -> TaskBundle:
     if root.is_symlink():
         raise UserError("a link; expected a directory", file=root)
     file = root / "task.yaml"
@@ -154,7 +176,7 @@ def _load_task(root: Path, *, suite: str, rubrics: Path) -> TaskBundle:
             field="task_id",
             value=author.task_id,
         )
-    inputs = _read_inputs(root, author, file)
+    inputs = _read_inputs(root, author, file, assets)
     hidden = rubrics / author.task_id
     rubric_file = hidden / "rubric.yaml"
 
@@ -167,7 +189,8 @@ def _load_task(root: Path, *, suite: str, rubrics: Path) -> TaskBundle:
         root=root,
         sources=inputs.sources.files,
         skills=inputs.skills,
-        services=inputs.services,
+        services=inputs.services.directories,
+        sidecars=inputs.services.sidecars,
         brief=_brief(root),
         findings=_findings(root, author, inputs),
         load_rubric=rubric,
@@ -180,14 +203,14 @@ def _load_task(root: Path, *, suite: str, rubrics: Path) -> TaskBundle:
 class _Inputs:
     sources: Tree
     skills: dict[str, Path]
-    services: dict[str, Path]
+    services: TaskServices
 
 
 def _directory(path: Path) -> Path | None:
     return path if path.is_dir() else None
 
 
-def _read_inputs(root: Path, author: TaskFile, file: Path) -> _Inputs:
+def _read_inputs(root: Path, author: TaskFile, file: Path, assets: Assets) -> _Inputs:
     for kind in ("sources", "skills", "services"):
         if (root / kind).is_symlink():
             raise UserError("a link; expected a directory", file=root / kind)
@@ -198,10 +221,11 @@ def _read_inputs(root: Path, author: TaskFile, file: Path) -> _Inputs:
         check_relative(name, file=file, field=field)
         if not sources.under(name):
             raise UserError("no such file under sources/", file=file, field=field, value=name)
+    refuse_duplicates((s.name for s in author.services), file=file, field="services")
     return _Inputs(
         sources=sources,
         skills=_read_skills(root / "skills", author, file),
-        services=_read_services(root / "services", author, file),
+        services=read_services(root / "services", author.services, assets=assets, file=file),
     )
 
 
@@ -215,24 +239,6 @@ def _read_skills(root: Path, author: TaskFile, file: Path) -> dict[str, Path]:
                 "no such directory under skills/", file=file, field=f"skills[{index}]", value=name
             )
     return {name: root / name for name in names}
-
-
-def _read_services(root: Path, author: TaskFile, file: Path) -> dict[str, Path]:
-    refuse_unsafe(scan_tree(root), root)
-    refuse_duplicates((s.name for s in author.services), file=file, field="services")
-    found: dict[str, Path] = {}
-    for index, service in enumerate(author.services):
-        field = f"services[{index}]"
-        check_id(service.name, file=file, field=f"{field}.name")
-        path = check_relative(service.path, file=file, field=f"{field}.path")
-        if not service.start.strip():
-            raise UserError("expected a shell command", file=file, field=f"{field}.start")
-        if not (root / path).is_dir():
-            raise UserError(
-                "no such directory under services/", file=file, field=f"{field}.path", value=path
-            )
-        found[service.name] = root / path
-    return found
 
 
 def _task(author: TaskFile, suite: str, inputs: _Inputs, file: Path) -> Task:
@@ -302,7 +308,7 @@ def _findings(root: Path, author: TaskFile, inputs: _Inputs) -> tuple[Finding, .
             for name in inputs.sources.files
             if name not in listed
         )
-    used = {service.path.split("/")[0] for service in author.services}
+    used = {(service.path or service.name).split("/")[0] for service in author.services}
     found.extend(
         Finding(author.task_id, "warning", "undeclared-service", f"services/{name} is not declared")
         for name in subdirectories(root / "services")

@@ -1,0 +1,2 @@
+# also: right
+rm results/answer.txt

@@ -1,0 +1,2 @@
+# The list was touched.
+echo >> sources/items.csv

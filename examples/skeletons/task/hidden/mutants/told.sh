@@ -1,0 +1,2 @@
+# message: The counts are in results/count.json.
+true
