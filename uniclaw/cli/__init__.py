@@ -27,7 +27,9 @@ from uniclaw.cli import (
     run,
     show,
     statistics,
+    trying,
     validate,
+    view,
 )
 from uniclaw.errors import UniclawError, UserError
 
@@ -49,8 +51,10 @@ app.command("replay")(replay.replay)
 app.command("rejudge")(rejudge.rejudge)
 app.command("cost")(cost.cost)
 app.command("new")(new.new)
+app.command("try")(trying.try_task)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
+app.command("view")(view.view)
 for command in (
     statistics.stats,
     statistics.compare,

@@ -22,6 +22,7 @@ from uniclaw.harnesses.null import NullHarness
 from uniclaw.harnesses.openclaw import OpenClaw, OpenClawOnce
 from uniclaw.harnesses.opencode import OpenCode
 from uniclaw.harnesses.oracle import OracleHarness
+from uniclaw.harnesses.person import PersonHarness
 from uniclaw.ports import Harness, HarnessContext
 
 
@@ -55,6 +56,7 @@ HARNESSES: Mapping[str, HarnessKind] = {
     "oracle": HarnessKind(
         OracleHarness, needs_model=False, needs_solution=True, runs_model_code=False
     ),
+    "person": HarnessKind(PersonHarness, needs_model=False, runs_model_code=False),
     "claude-code": _inside("claude-code", ClaudeCode, "claude-code"),
     "codex": _inside("codex", Codex, "codex"),
     "edict": _inside("edict", Edict, "edict", OPENCLAW_BYTES),
