@@ -1,9 +1,12 @@
 """`uniclaw firewall` and `uniclaw leak`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from uniclaw.statistics.estimates import Estimate
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 AssetTree = Annotated[Path | None, typer.Option(help="Asset tree to look in first.")]
@@ -90,19 +93,40 @@ def audit(
 def leak(
     run: Annotated[str, typer.Argument(help="Name of a run.")],
     runs_dir: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    assets: AssetTree = None,
     as_json: Json = False,
 ) -> None:
-    """Leak rates of a stored run before and after screening, per policy and round."""
+    """What a stored run's feedback leaked, by policy: rates, bits, persona, outside requests."""
+    from uniclaw.assets import Assets, default_roots
     from uniclaw.cli import output
-    from uniclaw.runner.firewall_tools import leaks
+    from uniclaw.runner.leak_report import leak_measures
+    from uniclaw.statistics.reconstruction import reconstruct
 
-    rows = leaks(runs_dir / run)
+    found = leak_measures(runs_dir / run, Assets(default_roots(assets)))
+    bits = reconstruct(found.clues)
     if as_json:
-        output.print_json({"rows": [row.model_dump(mode="json") for row in rows]})
+        parts = {"rows": found.rows, "reconstruction": bits, "adherence": found.adherence}
+        output.print_json(
+            {name: [row.model_dump(mode="json") for row in rows] for name, rows in parts.items()}
+        )
         return
-    for row in rows:
+    for row in found.rows:
         where = "all" if row.round is None else str(row.round)
         output.print_line(
             f"{row.policy:10} round {where:4} drafts {row.drafts:4} leaking {row.leaking_drafts:4}"
             f"  delivered {row.delivered:4} leaking {row.leaking_delivered:4}"
         )
+    for probe in bits:
+        output.print_line(f"{probe.policy:10} {_bits(probe.bits_per_message)} a message")
+    for kept in found.adherence:
+        output.print_line(
+            f"{kept.policy:10} persona {kept.persona or '?':14} {kept.adhering} of {kept.messages}"
+            f" keep to it, {kept.outside} name something outside the task"
+        )
+
+
+def _bits(estimate: "Estimate") -> str:
+    if estimate.value is None:
+        return f"bits: {estimate.reason}"
+    ends = "" if estimate.ci is None else f" [{estimate.ci[0]:.3f}, {estimate.ci[1]:.3f}]"
+    return f"bits {estimate.value:.3f}{ends}"
