@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from uniclaw.cli import output
+from uniclaw.records import Event
 from uniclaw.runner.summary import document, episode_summary, exit_code
-from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import RunStore
 
 
@@ -40,7 +40,9 @@ def show_episode(root: Path, episode_id: str, *, trajectory: bool, as_json: bool
         for event in events:
             output.print_line(json.dumps(event, ensure_ascii=False))
         return
-    _conversation(record)
+    from uniclaw.cli.conversation import Conversation
+
+    Conversation().episode(record, [Event.model_validate(event) for event in events])
 
 
 def read_events(path: Path) -> list[JsonValue]:
@@ -50,31 +52,14 @@ def read_events(path: Path) -> list[JsonValue]:
     return [json.loads(line) for line in complete]
 
 
-def _conversation(record: EpisodeRecord) -> None:
-    from rich.console import Console
-    from rich.markup import escape
+def follow_run(root: Path, episode_id: str | None) -> int:
+    """Print what happens as it happens; returns 0 when everything is settled, else 1."""
+    from uniclaw.cli.conversation import Conversation
+    from uniclaw.runner.follow import Gone, follow
 
-    console = Console()
-    console.print(
-        f"[bold]{record.task_id}[/bold]  {escape(record.cell)}  trial {record.trial}\n"
-        f"outcome [bold]{record.outcome.value}[/bold]"
-        f"  final {output.score(record.final_score)}  best {output.score(record.best_score)}"
-    )
-    for item in record.rounds:
-        console.rule(f"round {item.round}")
-        console.print(f"[cyan]user[/cyan]  {escape(item.message.strip())}")
-        console.print(f"[magenta]agent[/magenta]  {escape(item.final_message.strip())}")
-        if item.verdict is None:
-            continue
-        console.print(
-            f"[yellow]supervisor (hidden)[/yellow]  {item.verdict.decision.value}"
-            f"  score {output.score(item.verdict.score)}"
-        )
-        for line in item.verdict.lines:
-            mark = "fired" if line.fired else output.score(line.result.value)
-            console.print(f"    {line.kind} {line.id}: {mark}  {escape(line.result.reason)}")
-        for draft in item.drafts:
-            if not draft.delivered:
-                console.print(f"    [red]blocked draft[/red]  {escape(draft.text.strip())}")
-    if record.reason:
-        console.print(f"\n{escape(record.reason)}")
+    told = Conversation(named=episode_id is None)
+    gone = False
+    for step in follow(root, episode_id):
+        told.step(step)
+        gone = gone or isinstance(step, Gone)
+    return 1 if gone else 0

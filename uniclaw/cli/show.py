@@ -14,6 +14,9 @@ def show(
     trajectory: Annotated[
         bool, typer.Option("--trajectory", help="With an episode: its events.")
     ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print a running run or episode as it goes on.")
+    ] = False,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -29,6 +32,8 @@ def show(
     if target is None:
         raise UserError("name a run, or RUN/EPISODE", field="target")
     run, _, episode = target.partition("/")
+    if follow:
+        raise typer.Exit(reading.follow_run(runs_dir / run, episode or None))
     if episode:
         reading.show_episode(runs_dir / run, episode, trajectory=trajectory, as_json=as_json)
     else:
