@@ -12,17 +12,20 @@ import typer
 
 import uniclaw
 from uniclaw.cli import (
+    ablate,
     clean,
     cost,
     doctor,
     env,
     export,
     firewall,
+    fork,
     importing,
     new,
     plan,
     rejudge,
     replay,
+    report,
     resume,
     run,
     show,
@@ -52,6 +55,9 @@ app.command("rejudge")(rejudge.rejudge)
 app.command("cost")(cost.cost)
 app.command("new")(new.new)
 app.command("try")(trying.try_task)
+app.command("fork")(fork.fork)
+app.command("ablate")(ablate.ablate)
+app.command("report")(report.report)
 app.command("show")(show.show)
 app.command("validate")(validate.validate)
 app.command("view")(view.view)
