@@ -1,0 +1,2 @@
+read -r title
+echo "$title" | tr ' ' '-'
