@@ -4,7 +4,6 @@ A lint compares the public side with the hidden side; its findings are for the o
 never reach a role.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -26,11 +25,12 @@ from uniclaw.hidden.rubric import (
 )
 from uniclaw.suites.bundle import Finding, TaskBundle
 from uniclaw.suites.files import scan_tree
+from uniclaw.suites.lints_answers import answer_lints
+from uniclaw.suites.lints_criteria import criteria_lints, unloaded_lints
 from uniclaw.suites.markdown import split_sections
 
 _UNUSABLE = ("unparsed-rubric", "missing-rule")
 _RULE_NAME = "eval_rule.md"
-_MIN_LEAK_BYTES = 16
 _EXTENSIONS = (
     "md|txt|json|jsonl|csv|tsv|xlsx|ods|odt|docx|pptx|pdf|png|jpg|jpeg|svg|html|ics|srt|lrc|sql"
     "|yaml|yml|mmd|drawio|sketch|mp4|mp3|wav|bib|ris|py|sh"
@@ -70,7 +70,10 @@ def lint(bundle: TaskBundle) -> tuple[Finding, ...]:
     if loaded is not None:
         found.extend(_needs_judge(bundle, loaded))
         found.extend(_output_names(bundle, loaded))
-        found.extend(_answer_leaks(bundle, loaded))
+        found.extend(answer_lints(bundle, loaded.reference_root / "references"))
+        found.extend(criteria_lints(bundle, loaded))
+    else:
+        found.extend(unloaded_lints(bundle))
     if loaded is not None and loaded.source == "native":
         found.extend(_undeclared_references(bundle, loaded))
     found.extend(_network(bundle, loaded))
@@ -144,31 +147,6 @@ def _wanted(check: Check, roots: tuple[str, ...], source: str) -> Iterator[str]:
             yield from (n for n in _NAMED.findall(part.criterion) if n.startswith(roots))
 
 
-def _answer_leaks(bundle: TaskBundle, loaded: LoadedRubric) -> Iterator[Finding]:
-    """Sources that are byte for byte a reference."""
-    by_size: dict[int, list[tuple[str, Path]]] = {}
-    for name, path in scan_tree(loaded.reference_root / "references").files.items():
-        by_size.setdefault(path.stat().st_size, []).append((name, path))
-    for name, path in bundle.sources.items():
-        size = path.stat().st_size
-        if size < _MIN_LEAK_BYTES or size not in by_size:
-            continue
-        digest = _digest(path)
-        for reference, place in by_size[size]:
-            if _digest(place) == digest:
-                yield Finding(
-                    bundle.task_id,
-                    "warning",
-                    "answer-leak",
-                    f"sources/{name} is the same file as references/{reference}",
-                )
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _undeclared_references(bundle: TaskBundle, loaded: LoadedRubric) -> Iterator[Finding]:
     declared = loaded.rubric.references
     for name in scan_tree(loaded.reference_root / "references").files:
@@ -185,7 +163,7 @@ def _network(bundle: TaskBundle, loaded: LoadedRubric | None) -> Iterator[Findin
     words = sorted({w.lower() for w in _WEB.findall(task.instruction)})
     if task.network != "none":
         reason = f"; it names {addresses[0]}" if addresses else ""
-        message = f"the task asks for the network, and environments have none{reason}"
+        message = f"the task asks for the network: it runs with --network alone{reason}"
         yield Finding(bundle.task_id, "error", "needs-network", message)
     elif addresses:
         message = f"the instruction names {addresses[0]}, and the task has no network"

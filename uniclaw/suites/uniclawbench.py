@@ -30,9 +30,10 @@ from uniclaw.suites.files import (
 )
 from uniclaw.suites.native import refuse_duplicates
 from uniclaw.suites.select import select
-from uniclaw.suites.uniclawbench_resources import RULE, Resources, read_resources
+from uniclaw.suites.uniclawbench_resources import NOTHING, RULE, Given, Resources, read_resources
 from uniclaw.yamlio import parse_record, read_yaml
 
+NAME = "uniclawbench"
 WORKSPACE = "/tmp_workspace"
 RESULTS_DIR = f"{WORKSPACE}/results"
 SOURCES_DIR = f"{WORKSPACE}/clawbench/sources"
@@ -94,8 +95,7 @@ class TaskKeys(Record):
 class _Loader:
     root: Path
     assets: Assets
-    credentials: frozenset[str]
-    snapshot: bool
+    given: Given
 
 
 def load_uniclawbench(
@@ -104,8 +104,7 @@ def load_uniclawbench(
     uri: str,
     assets: Assets,
     globs: Sequence[str] = (),
-    credentials: frozenset[str] = frozenset(),
-    snapshot: bool = False,
+    given: Given = NOTHING,
 ) -> Suite:
     """Load the checkout in `root`.
 
@@ -114,8 +113,8 @@ def load_uniclawbench(
         uri: as given by the user, for records.
         assets: where overlay rubrics are looked for.
         globs: patterns on task ids; empty takes all tasks.
-        credentials: names of the variables that the caller can provide.
-        snapshot: frozen copies stand for live services, so their keys are not needed.
+        given: which private variables have a value, and whether frozen copies stand for live
+            services.
 
     Raises:
         UserError: no such layout, or a task file with broken YAML, wrong types or ranges.
@@ -130,10 +129,10 @@ def load_uniclawbench(
     }
     if not files:
         raise UserError("no task files found; expected tasks/<category>/*.yaml", file=root)
-    loader = _Loader(root=root, assets=assets, credentials=credentials, snapshot=snapshot)
+    loader = _Loader(root=root, assets=assets, given=given)
     names = select(sorted(files), globs)
     return Suite(
-        name="uniclawbench",
+        name=NAME,
         uri=uri,
         format="uniclawbench",
         root=root,
@@ -152,19 +151,22 @@ def _load_task(loader: _Loader, file: Path) -> TaskBundle:
         references=keys.references,
         sources=keys.sources,
         skills=keys.skills,
-        services={s.name: s.path or s.name for s in keys.services},
+        services=_services(keys),
         pre_exec=keys.pre_exec,
-        credentials=loader.credentials,
-        snapshot=loader.snapshot,
+        given=loader.given,
         overlay=overlay is not None,
     )
     rule = _read_rule(keys, directory)
     return TaskBundle(
-        task=_task(keys, resources),
+        task=_task(keys, resources, loader.given),
         root=directory,
         sources=resources.sources,
         skills=resources.skills,
         services=resources.services,
+        sidecars=resources.sidecars,
+        variables=resources.variables,
+        env=resources.env,
+        setup=resources.setup,
         brief=Brief(),
         findings=(
             *unknown,
@@ -259,11 +261,19 @@ def _check_keys(keys: TaskKeys, file: Path) -> None:
     refuse_duplicates((s.name for s in keys.services), file=file, field="services")
 
 
-def _task(keys: TaskKeys, resources: Resources) -> Task:
+def _services(keys: TaskKeys) -> tuple[Service, ...]:
+    return tuple(
+        Service(name=s.name, path=s.path or s.name, start=s.start, oneshot=s.oneshot)
+        for s in keys.services
+    )
+
+
+def _task(keys: TaskKeys, resources: Resources, given: Given) -> Task:
     capability, language = _facets(keys.category)
+    played = (keys.task_snapshot if given.snapshot else "") or keys.task
     return Task(
         task_id=TaskId(keys.task_id),
-        suite="uniclawbench",
+        suite=NAME,
         instruction=keys.task,
         snapshot_instruction=keys.task_snapshot or None,
         language=language,
@@ -277,11 +287,8 @@ def _task(keys: TaskKeys, resources: Resources) -> Task:
         artifact_roots=(RESULTS_DIR,),
         sources=tuple(resources.sources),
         skills=tuple(resources.skills),
-        services=tuple(
-            Service(name=s.name, path=s.path or s.name, start=s.start, oneshot=s.oneshot)
-            for s in keys.services
-        ),
-        network="open" if resources.needs_network or names_address(keys.task) else "none",
+        services=_services(keys),
+        network="open" if resources.needs_network or names_address(played) else "none",
         recording=keys.recording,
         budget=Budget(
             turn_s=keys.timeout_seconds,
