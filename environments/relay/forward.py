@@ -141,22 +141,24 @@ class _Accepted(Side):
         task.add_done_callback(self._forwarder.tasks.discard)
 
 
-async def serve(port: int, target: str, ready: str) -> None:
+async def serve(ways: "list[tuple[int, str]]", ready: str) -> None:
     """Listen until the process is ended."""
-    forwarder = Forwarder(target)
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(forwarder.accept, "127.0.0.1", port, backlog=CONNECTIONS)
+    servers = [
+        await loop.create_server(Forwarder(target).accept, "127.0.0.1", port, backlog=CONNECTIONS)
+        for port, target in ways
+    ]
     pathlib.Path(ready).write_bytes(b"")
-    await server.serve_forever()
+    await asyncio.gather(*(server.serve_forever() for server in servers))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--target", required=True, help="path of the unix socket")
+    parser.add_argument("--port", type=int, required=True, action="append")
+    parser.add_argument("--target", required=True, action="append", help="unix socket of a port")
     parser.add_argument("--ready", required=True, help="file to make once it listens")
     given = parser.parse_args()
-    asyncio.run(serve(given.port, given.target, given.ready))
+    asyncio.run(serve(list(zip(given.port, given.target, strict=True)), given.ready))
 
 
 if __name__ == "__main__":
