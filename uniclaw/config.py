@@ -66,6 +66,8 @@ class RunSettings(Record):
     """`checks` (code alone) or judge models; `+` joins the members of a panel."""
     votes: Annotated[int, Field(ge=1, le=9)] = 1
     """Answers asked of each judge."""
+    auditor: str | None = None
+    """Model of screening's second tier; None screens by code alone."""
     user_simulator: tuple[str, ...] = ("template",)
     """`template` or a model."""
     firewall: tuple[str, ...] = ("coarse",)
@@ -98,6 +100,10 @@ class RunSettings(Record):
     """Directory of `<task_id>/round-N.sh` for the oracle on imported tasks."""
     snapshot: bool = False
     """Use the tasks' snapshot instructions."""
+    snapshots: bool = False
+    """Keep the state at every round boundary, so that `uniclaw fork` can go on from it."""
+    nested: bool = False
+    """Play round 0 of each task and trial once; all cells continue from it (an ablation)."""
     model_in_process: bool = False
     """Consent to run what a model decides in the process environment, on this machine."""
     memory_bytes: Count | None = 2_000_000_000
@@ -107,6 +113,19 @@ class RunSettings(Record):
     """Money of each episode's executor; None takes the task's own budget."""
     prices: Path | None = None
     """Further price table (JSON)."""
+    privacy: Path | None = None
+    """File of `NAME=value` lines: private variables for tasks that ask for them by name."""
+    network: bool = False
+    """Let tasks that ask for a network reach it, through the recording proxy."""
+    swe_prompt: Literal["phases", "short"] = "phases"
+    """Claw-SWE-Bench: shape of the prompt, the same for every harness."""
+    history: Literal["clean", "keep"] = "clean"
+    """Claw-SWE-Bench: `keep` leaves the history after the base commit in the repository."""
+    patch_source: Literal["repository", "model"] = "repository"
+    """Claw-SWE-Bench: `model` takes the diff that the last message shows."""
+    private_hosts: tuple[str, ...] = ()
+    """`HOST:PORT` of servers on this machine or its network that tasks which ask for a network
+    may reach; public hosts need no entry."""
 
 
 class ToolSettings(Record):
@@ -115,6 +134,8 @@ class ToolSettings(Record):
     runs_dir: Path = Path("runs")
     run: str | None = None
     assets: Path | None = None
+    engine: str = "local"
+    """Where episodes are played: `local`, or `ray[:ADDRESS]`."""
 
 
 ENVIRONMENT_NAMES: Mapping[str, str] = {
@@ -131,6 +152,8 @@ ENVIRONMENT_NAMES: Mapping[str, str] = {
     "UNICLAW_ENVIRONMENT": "environment",
     "UNICLAW_SOLUTIONS": "solutions",
     "UNICLAW_PRICES": "prices",
+    "UNICLAW_PRIVACY": "privacy",
+    "UNICLAW_ENGINE": "engine",
     "UNICLAW_RUNS_DIR": "runs_dir",
     "UNICLAW_ASSETS": "assets",
 }

@@ -6,6 +6,7 @@
     │   ├── EngineError          the Docker engine does not answer or refuses
     │   ├── EnvironmentLost      a container died or vanished without the agent's doing
     │   ├── StoreError           the run store cannot be read or written
+    │   ├── TaskRefused          the task cannot be played as it should be; never retried
     │   ├── HarnessError         the harness program could not be started or read
     │   └── ProviderError        a model provider failed
     │       ├── ProviderRateLimited    429 or overload, after all retries
@@ -71,6 +72,15 @@ class EnvironmentLost(InfraError):
 
 class StoreError(InfraError):
     """The run store cannot be read or written; the message names the file."""
+
+    retry = False
+
+
+class TaskRefused(InfraError):
+    """The task itself cannot be played as it should be, and no attempt would end otherwise.
+
+    A row that cannot be read, say, or a repository whose future cannot be removed.
+    """
 
     retry = False
 

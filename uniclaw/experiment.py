@@ -17,6 +17,13 @@ from uniclaw.store.attempts import attempt_id
 from uniclaw.store.records import Axes
 from uniclaw.suites.bundle import Suite, TaskBundle
 
+ROUND_0 = "none"
+"""User simulator of the episodes that play round 0 alone, for others to continue from."""
+NEUTRAL, REPEAT = "template:neutral", "template:repeat"
+"""Control arms: every message is a neutral template; or the instruction once more."""
+WITHOUT_MODEL = frozenset({"template", NEUTRAL, REPEAT, ROUND_0})
+"""User simulators that ask no model."""
+
 
 class Planned(NamedTuple):
     """One episode to play."""
@@ -116,6 +123,21 @@ def cells(settings: RunSettings, assets: Assets | None = None) -> tuple[Axes, ..
     return tuple(found)
 
 
+def base_of(axes: Axes) -> Axes:
+    """The cell whose round 0 a nested cell continues."""
+    return axes.model_copy(update={"policy": "sealed", "user_simulator": ROUND_0})
+
+
+def nested_cells(matrix: tuple[Axes, ...]) -> tuple[Axes, ...]:
+    """The cells of an ablation: round 0 alone, two controls, and the policies."""
+    found: dict[Axes, None] = {}
+    for axes in matrix:
+        base = base_of(axes)
+        controls = [base.model_copy(update={"user_simulator": name}) for name in (REPEAT, NEUTRAL)]
+        found |= dict.fromkeys((base, *controls, axes))
+    return tuple(found)
+
+
 def episode_seed(seed: int, task: Task, trial: int) -> int:
     """Seed of an episode: the same for all cells, so that cells are compared on equal terms."""
     digest = hashlib.sha256(f"{seed}|{task.task_id}|{trial}".encode()).digest()
@@ -172,6 +194,8 @@ def plan(
     """
     planned: list[Planned] = []
     tasks, matrix = chosen(settings, suite), cells(settings, assets)
+    if settings.nested:
+        matrix = nested_cells(matrix)
     for trial in range(settings.trials):
         bundles = list(tasks)
         random.Random(f"{settings.seed}|{trial}").shuffle(bundles)

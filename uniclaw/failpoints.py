@@ -8,11 +8,14 @@ is reached, `NAME:N` the N-th time, `*:N` at the N-th of all places together. Wi
 import os
 import signal
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
 
 VARIABLE = "UNICLAW_FAILPOINT"
 LOG_VARIABLE = "UNICLAW_FAILPOINT_LOG"
+_armed: dict[str, str] = {}
+"""The two variables as they were when this was imported: a look-up costs more than the place."""
 
 Failpoint = Literal[
     "file.opened",
@@ -62,6 +65,15 @@ NAMES: tuple[Failpoint, ...] = get_args(Failpoint)
 _reached: Counter[str] = Counter()
 
 
+def arm(environ: Mapping[str, str]) -> None:
+    """Read the two variables again: for processes that are forked with the imports made."""
+    _armed.clear()
+    _armed.update({name: text for name in (VARIABLE, LOG_VARIABLE) if (text := environ.get(name))})
+
+
+arm(os.environ)
+
+
 def phase_of(name: str) -> str:
     """The phase a place belongs to, for tables: `execute` of `node.execute.turn`."""
     parts = name.split(".")
@@ -70,11 +82,11 @@ def phase_of(name: str) -> str:
 
 def reach(name: Failpoint) -> None:
     """Say that a place is reached; returns unless this is where the process has to die."""
-    wanted, log = os.environ.get(VARIABLE), os.environ.get(LOG_VARIABLE)
-    if not wanted and not log:
+    if not _armed:
         return
     _reached[name] += 1
     _reached["*"] += 1
+    log, wanted = _armed.get(LOG_VARIABLE), _armed.get(VARIABLE)
     if log:
         with Path(log).open("a", encoding="utf-8") as file:
             file.write(f"{name}\n")
@@ -86,6 +98,8 @@ def reach(name: Failpoint) -> None:
 
 def reach_node(node: str, moment: Literal["enter", "leave"]) -> None:
     """Say that a node of the episode graph begins or is about to hand over its result."""
+    if not _armed:
+        return
     for name in NAMES:
         if name == f"node.{node}.{moment}":
             reach(name)

@@ -73,11 +73,34 @@ class EnvironmentSpec(Record):
     env: Mapping[str, str] = {}
     labels: Mapping[str, str] = {}
     """`uniclaw.run`, `uniclaw.episode` ...; the adapter adds `uniclaw` and `uniclaw.owner`."""
-    network: Literal["none"] = "none"
+    network: Literal["none", "proxy"] = "none"
+    """`proxy`: the directory of `door` also holds the socket of a recording proxy."""
     door: str | None = None
     """Host directory with the gateway's socket: the one peer that can be reached. None: no peer."""
     read_only_mounts: Mapping[str, str] = {}
     """Absolute inside path -> host directory, only for grader environments."""
+    session: bool = False
+    """Whether the recipe's session (a display, say) is started; the agent's environment has it."""
+    beside: str | None = None
+    """Name of a running environment of this factory whose network is shared, and nothing else
+    of it: `localhost` is the same for both. Adapters that cannot do it raise `UserError`."""
+
+
+class ServiceSpec(Record):
+    """A background service: a program in an environment of its own, beside the agent's."""
+
+    name: str
+    image: str = "base"
+    """Name of a recipe under `environments/`."""
+    command: tuple[str, ...]
+    """Run as the plain user in `/service`."""
+    port: Count | None = None
+    """Loopback port it answers HTTP at; None: ready when anything listens, or it ended well."""
+    ready_path: str = "/health"
+    ready_timeout_s: NonNegative = 20.0
+    env: Mapping[str, str] = {}
+    files: Mapping[str, Path] = {}
+    """Absolute inside path -> host file or directory. No other environment sees them."""
 
 
 @runtime_checkable
@@ -333,6 +356,8 @@ class HarnessContext(NamedTuple):
     """Directory with `round-N.sh`, for the oracle only."""
     door: ModelDoor | None = None
     """For harnesses that run inside the environment and call the model by themselves."""
+    session: Mapping[str, JsonValue] | None = None
+    """What the harness's `session()` gave at the end of the round before, for a fork."""
 
 
 class Harness(Protocol):

@@ -3,6 +3,7 @@
 import re
 import secrets
 import unicodedata
+from functools import lru_cache
 
 import jinja2
 
@@ -41,12 +42,9 @@ def untrusted(text: str, *, nonce: str, label: str) -> str:
     return f'<untrusted nonce="{nonce}" name="{name}">\n{safe}\n</untrusted nonce="{nonce}">'
 
 
-def render(source: str, /, *, file: str, **values: object) -> str:
-    """Render a Jinja template with `StrictUndefined`.
-
-    Raises:
-        UserError: the template is broken or names a value that is not given.
-    """
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> jinja2.Template:
+    """A prompt is rendered many times in a run, and compiled once."""
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # prompts are text, not HTML
@@ -54,7 +52,16 @@ def render(source: str, /, *, file: str, **values: object) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+    return environment.from_string(source)
+
+
+def render(source: str, /, *, file: str, **values: object) -> str:
+    """Render a Jinja template with `StrictUndefined`.
+
+    Raises:
+        UserError: the template is broken or names a value that is not given.
+    """
     try:
-        return environment.from_string(source).render(values).strip() + "\n"
+        return _compiled(source).render(values).strip() + "\n"
     except jinja2.TemplateError as error:
         raise UserError(f"prompt cannot be rendered: {error}", file=file) from error

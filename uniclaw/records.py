@@ -88,10 +88,10 @@ class Service(Record):
     """A program of the task: a one-shot installer or a background service."""
 
     name: str
-    path: str
-    """Directory name under the task's services."""
-    start: str
-    """Shell command, run in that directory."""
+    path: str = ""
+    """Directory name under the task's services; empty is the name."""
+    start: str = ""
+    """Shell command, run in that directory; empty: a background service says it itself."""
     oneshot: bool = False
 
 
@@ -251,6 +251,10 @@ class Manifest(Record):
         """Regular files that are present and were copied."""
         files = (e for e in self.entries if e.kind == "file" and e.skipped is None)
         return tuple(e for e in files if e.change != "deleted")
+
+
+NETWORK_PROBE = "network"
+"""Id of the probe result that holds the recording proxy's log."""
 
 
 class ProbeResult(Record):

@@ -112,13 +112,13 @@ def timed(what: Callable[[], object]) -> float:
 
 def _opened(root: Path) -> None:
     with RunStore.open(root) as store:
-        row_summary(store.rows(), sum(store.counts().values()))
+        row_summary(store.brief_rows(), sum(store.counts().values()))
 
 
 def _in_order(root: Path) -> None:
     with RunStore.open(root, write=True) as store:
         recover(store, docker=False)
-        Ledger(Budgets()).load(store.rows())
+        Ledger(Budgets()).load(store.brief_rows())
 
 
 def stores(directory: Path, rows: int) -> dict[str, float]:

@@ -1,7 +1,6 @@
 """Plays runs in real processes that can be killed, and looks at what a resume makes of them."""
 
 import json
-import os
 import signal
 from collections.abc import Mapping
 from multiprocessing import get_context
@@ -13,7 +12,7 @@ from pydantic import JsonValue
 from suite_builder import RIGHT, RUBRIC, WRONG, write_script, write_task
 
 from uniclaw.environments.process import base_directory
-from uniclaw.failpoints import LOG_VARIABLE, VARIABLE
+from uniclaw.failpoints import LOG_VARIABLE, VARIABLE, arm
 from uniclaw.runner.resume import Recovered, resume
 from uniclaw.runner.start import RunResult
 from uniclaw.store.run_store import RunStore
@@ -63,12 +62,12 @@ def judged_suite(root: Path, tasks: int = 1) -> tuple[Path, Mapping[str, object]
 
 
 def _play(suite: str, runs: Path, given: Mapping[str, object], environ: Mapping[str, str]) -> None:
-    os.environ.update(environ)
+    arm(environ)
     run(suite, runs, **given)
 
 
 def _resume(root: Path, environ: Mapping[str, str]) -> None:
-    os.environ.update(environ)
+    arm(environ)
     resume(root, environ={}, notify=lambda _: None, watch=lambda _: Quiet())
 
 

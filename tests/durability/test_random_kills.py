@@ -1,5 +1,6 @@
 """A run is killed at random moments, again and again, and still ends whole."""
 
+import os
 import random
 import time
 from pathlib import Path
@@ -43,5 +44,7 @@ def test_ten_random_kills_are_survived(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-def test_five_hundred_random_kills_are_survived(tmp_path: Path) -> None:
-    assert _killed_until_done(tmp_path / "k", 500, random.Random()) >= 500
+def test_many_random_kills_are_survived(tmp_path: Path) -> None:
+    """500, or as many as `UNICLAW_KILLS` says."""
+    kills = int(os.environ.get("UNICLAW_KILLS", "500"))
+    assert _killed_until_done(tmp_path / "k", kills, random.Random()) >= kills

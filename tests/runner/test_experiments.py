@@ -164,7 +164,7 @@ def test_a_run_stops_starting_episodes_when_its_budget_is_used_up(tmp_path: Path
 
 def test_a_cells_budget_stops_that_cell_alone() -> None:
     ledger = Ledger(Budgets(cell=Spend(hours=1)), clock=lambda: 0.0)
-    ledger.load([{"cell": "a", "seconds": {"wall": 3600.0}, "usage": {}}])
+    ledger.load([{"cell": "a", "wall_s": 3600.0, "paid": {}}])
     assert ledger.refuses("a") == "hours: 1 of 1 used"
     assert ledger.refuses("b") is None
     assert set(ledger.stopped) == {"a"}

@@ -16,6 +16,13 @@ def export(
     jsonl: Annotated[File, typer.Option(help="Rows as JSON lines.")] = None,
     inspect: Annotated[File, typer.Option(help="An Inspect AI .eval log.")] = None,
     atif: Annotated[File, typer.Option(help="Directory of ATIF trajectories.")] = None,
+    swe_predictions: Annotated[
+        File, typer.Option(help="SWE-bench predictions (a directory: one file per cell and trial).")
+    ] = None,
+    swe_cell: Annotated[
+        str | None, typer.Option(help="Cell or executor of --swe-predictions.")
+    ] = None,
+    swe_trial: Annotated[int | None, typer.Option(help="Trial of --swe-predictions.")] = None,
     runs_dir: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -24,6 +31,7 @@ def export(
     from uniclaw.errors import UserError
     from uniclaw.runner import export as library
     from uniclaw.runner.inspect_log import write_inspect
+    from uniclaw.runner.swe_predictions import Selection, write_predictions
     from uniclaw.store.run_store import RunStore, check_run_name
 
     wanted = (
@@ -33,13 +41,17 @@ def export(
         ("inspect", inspect, write_inspect),
         ("atif", atif, library.write_atif),
     )
-    if all(path is None for _, path, _ in wanted):
-        raise UserError("name a form: --parquet, --csv, --jsonl, --inspect or --atif", field="form")
+    if swe_predictions is None and all(path is None for _, path, _ in wanted):
+        forms = "--parquet, --csv, --jsonl, --inspect, --atif or --swe-predictions"
+        raise UserError(f"name a form: {forms}", field="form")
     written: dict[str, JsonValue] = {}
     with RunStore.open(runs_dir / check_run_name(run)) as store:
         for name, path, write in wanted:
             if path is not None:
                 written[name] = {"path": str(path), "episodes": write(store, path)}
+        if swe_predictions is not None:
+            chosen = Selection(swe_cell, swe_trial)
+            written["swe_predictions"] = write_predictions(store, swe_predictions, chosen)
     if as_json:
         output.print_json({"run": run, "written": written})
     else:

@@ -11,6 +11,7 @@ def resume(
     run: Annotated[str, typer.Argument(help="Name of the run.")],
     runs_dir: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     assets: Annotated[Path | None, typer.Option(help="Asset tree to look in first.")] = None,
+    engine: Annotated[str, typer.Option(help="local, or ray[:ADDRESS] for a cluster.")] = "local",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Complete a run that was cut off or stopped: every task, cell and trial once."""
@@ -24,6 +25,7 @@ def resume(
         notify=output.note,
         watch=lambda total: output.Progress(total, quiet=False),
         assets_dir=assets,
+        engine=engine,
     )
     if as_json:
         output.print_json({**result.document, "recovered": recovered.document})

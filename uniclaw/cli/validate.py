@@ -29,6 +29,13 @@ def validate(
         Path | None, typer.Option(help="DIR/<task_id>/round-N.sh for imported tasks.")
     ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
+    privacy: Annotated[
+        Path | None,
+        typer.Option(envvar="UNICLAW_PRIVACY", help="NAME=value lines: private variables."),
+    ] = None,
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Use snapshot instructions.")
+    ] = False,
     assets: Annotated[Path | None, typer.Option(help="Asset tree to look in first.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -36,6 +43,7 @@ def validate(
     from uniclaw.cli import output
     from uniclaw.config import split_list
     from uniclaw.runner.validate import Plan, validate_suite
+    from uniclaw.suites.report import told
 
     report = validate_suite(
         suite,
@@ -47,6 +55,8 @@ def validate(
             solutions=solutions,
             parallel=parallel,
             assets=assets,
+            privacy=privacy,
+            snapshot=snapshot,
         ),
         notify=output.note,
     )
@@ -54,5 +64,7 @@ def validate(
         output.print_json(report.document())
     else:
         output.print_table(output.validation_table(report))
+        for line in told(report.lints):
+            output.print_line(line)
         output.print_line(report.headline())
     raise typer.Exit(0 if report.ok else 1)

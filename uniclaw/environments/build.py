@@ -5,6 +5,7 @@ neither is part of what is committed. Must not know how images are named or foun
 """
 
 import io
+import re
 import tarfile
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -18,7 +19,8 @@ from requests.exceptions import RequestException
 from uniclaw.environments.bootstrap import Progress
 from uniclaw.environments.host_settings import MOUNT, HostSettings, gather
 from uniclaw.environments.labels import KEEP, MARK, OWNER, this_owner
-from uniclaw.environments.recipe import Recipe, Step, expand
+from uniclaw.environments.recipe import Recipe, Session, Step, Trial, expand
+from uniclaw.environments.session import SessionFailed, start_session
 from uniclaw.environments.wire import Connection, DockerApi, Frames, Json, mapping_of, text_of
 from uniclaw.errors import EngineError, UserError
 
@@ -100,17 +102,25 @@ def build_image(
             raise EngineError(f"cannot commit {target.repository}: {error}") from error
 
 
-def run_self_test(api: DockerApi, image: str, commands: Sequence[str]) -> Sequence[str]:
+def run_self_test(
+    api: DockerApi, image: str, trials: Sequence[Trial], session: Session | None = None
+) -> Sequence[str]:
     """Run commands as the agent in a fresh container without network; the failures."""
     failures: list[str] = []
     with _container(api, image, network="none") as container:
-        for command in commands:
-            code, tail = _exec(
-                api, container, ["/bin/sh", "-c", command], user="1000", timeout_s=_TEST_S
-            )
-            if code != 0:
-                text = tail.decode("utf-8", "replace").strip()
-                failures.append(f"`{command}` exited {code}: {text}")
+        if session is not None:
+            try:
+                start_session(api, container, session, user="1000:1000")
+            except SessionFailed as error:
+                return [str(error)]
+        for trial in trials:
+            argv = ["/bin/sh", "-c", trial.run]
+            code, tail = _exec(api, container, argv, user="1000", timeout_s=_TEST_S)
+            text = tail.decode("utf-8", "replace").strip()
+            if code != trial.exit:
+                failures.append(f"`{trial.run}` exited {code}, not {trial.exit}: {text}")
+            elif trial.output is not None and not re.search(trial.output, text, re.MULTILINE):
+                failures.append(f"`{trial.run}` said nothing like {trial.output!r}: {text}")
     return failures
 
 

@@ -17,12 +17,19 @@ from uniclaw.environments.labels import (
     MARK,
     OWNER,
     RUN,
+    SNAPSHOT,
     Owner,
     certainly_dead,
     parse_owner,
     this_owner,
 )
-from uniclaw.environments.process import EPISODE_FILE, OWNER_FILE, RUN_FILE, base_directory
+from uniclaw.environments.process import (
+    EPISODE_FILE,
+    HOME_PREFIX,
+    OWNER_FILE,
+    RUN_FILE,
+    base_directory,
+)
 from uniclaw.environments.process_files import remove_tree
 from uniclaw.environments.wire import DockerApi, Json, mapping_of
 from uniclaw.errors import EngineError
@@ -55,13 +62,18 @@ class Removed(Record):
 class _Choice:
     """Which things a sweep takes."""
 
-    def __init__(self, run: str | None, episode: str | None, *, all_dead: bool) -> None:
+    def __init__(
+        self, run: str | None, episode: str | None, *, all_dead: bool, snapshots: bool = True
+    ) -> None:
+        self._snapshots = snapshots
         self._run = run
         self._episode = episode
         self._everything = all_dead
         self._here = this_owner()
 
     def takes(self, labels: Mapping[str, str]) -> bool:
+        if labels.get(SNAPSHOT) == "1" and not self._snapshots:
+            return False
         if labels.get(KEEP) == "1" or labels.get(MARK) != "1":
             return False
         if self._run is not None and labels.get(RUN) != self._run:
@@ -84,6 +96,7 @@ def clean(
     all_dead: bool = True,
     docker: bool = True,
     directory: Path | None = None,
+    snapshots: bool = True,
 ) -> Removed:
     """Remove what owners that are certainly dead left behind.
 
@@ -93,8 +106,9 @@ def clean(
         all_dead: Without `run` and `episode`, sweep every dead owner's things.
         docker: Look into the engine as well, when one answers.
         directory: Where process environments lie; the default place if None.
+        snapshots: Remove snapshots too; forks can then no longer begin from them.
     """
-    choice = _Choice(run, episode, all_dead=all_dead)
+    choice = _Choice(run, episode, all_dead=all_dead, snapshots=snapshots)
     directories = tuple(_directories(directory or base_directory(), choice))
     if not docker:
         return Removed(directories=directories)
@@ -182,6 +196,7 @@ def _directories(base: Path, choice: _Choice) -> Iterable[str]:
             OWNER: _text(home / OWNER_FILE),
             RUN: _text(home / RUN_FILE),
             EPISODE: _text(home / EPISODE_FILE),
+            SNAPSHOT: "0" if home.name.startswith(HOME_PREFIX) else "1",
         }
         if choice.takes(labels):
             remove_tree(home)

@@ -21,9 +21,11 @@ from uniclaw.environments.network import (
     RELAY,
     Namespace,
     close_namespace,
+    namespace_of,
     open_namespace,
 )
 from uniclaw.environments.paths import above, inside_path
+from uniclaw.environments.session import NO_STAGE
 from uniclaw.environments.threads import in_thread, in_thread_or_undo
 from uniclaw.environments.wire import text_of
 from uniclaw.errors import EngineError, UserError
@@ -73,20 +75,33 @@ class DockerFactory:
         labels = labels_for(self._run, spec.labels)
         name = f"uniclaw-{secrets.token_hex(8)}"
         namespace = self._namespace(spec, labels)
+        joined = namespace if spec.beside is None else namespace_of(self._api, spec.beside)
         try:
-            container = self._create_and_start(image, spec, name, labels, namespace)
+            container = self._create_and_start(image, spec, name, labels, joined)
         except BaseException:
             if namespace is not None:
                 close_namespace(self._api, namespace)
             raise
         target = sidecar.Target(container, self._recipe_image(spec), labels)
-        return DockerEnvironment(self._api, name, target, spec, directories, namespace)
+        wanted = self._images.stage(spec.image) if spec.session else NO_STAGE
+        environment = DockerEnvironment(
+            self._api, name, target, spec, directories, namespace, wanted
+        )
+        try:
+            environment.begin_session()
+        except BaseException:
+            environment.close_now()
+            raise
+        return environment
 
     def _namespace(self, spec: EnvironmentSpec, labels: Mapping[str, str]) -> Namespace | None:
         if spec.door is None:
             return None
+        if spec.beside is not None:
+            raise UserError("not with a network of its own", field="beside", value=spec.beside)
         relay = self._images.build(RELAY)
-        return open_namespace(self._api, relay.tag, spec.door, labels)
+        proxy = spec.network == "proxy"
+        return open_namespace(self._api, relay.tag, spec.door, labels, proxy=proxy)
 
     def _create_and_start(
         self,
@@ -144,7 +159,7 @@ class DockerFactory:
     ) -> Mapping[str, object]:
         limits = spec.limits
         options: dict[str, object] = {
-            "network_mode": spec.network if namespace is None else namespace.mode,
+            "network_mode": "none" if namespace is None else namespace.mode,
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],
             "pids_limit": limits.pids,

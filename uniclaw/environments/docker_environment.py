@@ -26,10 +26,13 @@ from uniclaw.environments.docker_exec import (
     run_plain,
 )
 from uniclaw.environments.docker_freeze import Freezer, archive_of, stat_path, walk
+from uniclaw.environments.film import DockerFilm, Scene
 from uniclaw.environments.frozen_tree import FrozenTree
-from uniclaw.environments.network import Namespace, close_namespace
+from uniclaw.environments.network import Namespace, close_namespace, namespace_of
 from uniclaw.environments.packing import pack
 from uniclaw.environments.paths import above, inside_path
+from uniclaw.environments.session import NO_STAGE, SessionFailed, StageParts, start_session
+from uniclaw.environments.stage import FilmQuality
 from uniclaw.environments.threads import in_thread
 from uniclaw.environments.wire import DockerApi, Json, mapping_of
 from uniclaw.errors import EngineError, EnvironmentKilledByAgent, EnvironmentLost
@@ -63,9 +66,11 @@ class DockerEnvironment:
         spec: EnvironmentSpec,
         directories: Sequence[PurePosixPath],
         namespace: Namespace | None = None,
+        stage: StageParts = NO_STAGE,
     ) -> None:
         self._api = api
         self._namespace = namespace
+        self._stage = stage
         self._name = name
         self._target = target
         self._container = target.container
@@ -248,6 +253,34 @@ class DockerEnvironment:
         sidecar.kill_all(self._api, self._target)
         self._check_alive()
 
+    def begin_session(self) -> None:
+        """Start the recipe's session, if it has one, and wait until it is ready.
+
+        Raises:
+            EngineError: it does not come up.
+        """
+        if self._stage.session is not None:
+            user = f"{self._uid}:{self._uid}"
+            start_session(self._api, self._container, self._stage.session, user=user)
+
+    async def revive(self) -> str | None:
+        """Start the session again; see `stage`."""
+        try:
+            await in_thread(self._guarded, self.begin_session)
+        except SessionFailed as error:
+            return str(error)
+        return None
+
+    async def film(self, quality: FilmQuality, *, max_bytes: int) -> DockerFilm | None:
+        """Begin to film; see `stage`."""
+        film = self._stage.film
+        if film is None:
+            return None
+        joined = self._namespace or namespace_of(self._api, self._container)
+        target = self._target
+        scene = Scene(self._api, target.image, joined.mode, target.labels)
+        return await in_thread(DockerFilm, scene, film, quality, max_bytes)
+
     async def pause(self) -> None:
         """Suspend everything; see the port."""
         await in_thread(self._guarded, self._pause, True)
@@ -271,6 +304,10 @@ class DockerEnvironment:
 
     def _snapshot(self, tag: str) -> str:
         self._flush()
+        if not self._paused:
+            argv = ["/bin/sh", "-c", snapshots.IN_MEMORY]
+            _, output = run_plain(self._api, self._container, argv, user="0:0", timeout_s=_KILL_S)
+            snapshots.refuse_in_memory(output.bytes_of("stdout"))
         was_paused = self._paused
         self._pause(True)
         try:

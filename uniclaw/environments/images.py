@@ -22,6 +22,7 @@ from uniclaw.environments.engine import cache_dir, connect
 from uniclaw.environments.host_settings import DEBIAN_SUITE
 from uniclaw.environments.layers import layer_chain, split
 from uniclaw.environments.recipe import BOOTSTRAP, Recipe, check_name, load_recipe
+from uniclaw.environments.session import StageParts
 from uniclaw.environments.wire import DockerApi, mapping_of
 from uniclaw.errors import EngineError, UserError
 
@@ -128,7 +129,17 @@ class Images:
         Returns:
             One line per failed command; empty when all succeeded.
         """
-        return run_self_test(self.api, self.resolve(name).tag, self.recipe(name).self_test)
+        return run_self_test(
+            self.api, self.resolve(name).tag, self.recipe(name).self_test, self.stage(name).session
+        )
+
+    def stage(self, name: str) -> StageParts:
+        """Session and recorder of a recipe, its own or those of what it stands on."""
+        chain = self._chain(name)[::-1]
+        return StageParts(
+            next((r.session for r in chain if r.session is not None), None),
+            next((r.recording for r in chain if r.recording is not None), None),
+        )
 
     def _id(self, tag: str) -> str | None:
         try:

@@ -15,7 +15,7 @@ from docker.errors import APIError, DockerException, NotFound
 from requests.exceptions import RequestException
 
 from uniclaw.environments.docker_exec import run_plain
-from uniclaw.environments.wire import DockerApi, text_of
+from uniclaw.environments.wire import DockerApi, mapping_of, text_of
 from uniclaw.errors import EngineError, UserError
 
 RELAY = "relay"
@@ -25,8 +25,13 @@ DOOR_PORT = 8377
 DOOR_URL = f"http://127.0.0.1:{DOOR_PORT}"
 SOCKET_NAME = "gateway.sock"
 """Name of the gateway's socket in the directory that a spec names."""
+PROXY_PORT = 8378
+"""Loopback port that leads to the recording proxy, where the task has one."""
+PROXY_URL = f"http://127.0.0.1:{PROXY_PORT}"
+PROXY_SOCKET_NAME = "proxy.sock"
 HOSTNAME = "workspace"
 
+_JOINED = "container:"
 _MOUNT = "/run/uniclaw"
 _READY = "/dev/shm/ready"
 _READY_S = 30.0
@@ -44,10 +49,12 @@ class Namespace(NamedTuple):
     @property
     def mode(self) -> str:
         """`network_mode` of a container that joins it."""
-        return f"container:{self.container}"
+        return f"{_JOINED}{self.container}"
 
 
-def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, str]) -> Namespace:
+def open_namespace(
+    api: DockerApi, image: str, door: str, labels: Mapping[str, str], *, proxy: bool = False
+) -> Namespace:
     """Start the sidecar, and return when its forwarder listens.
 
     Args:
@@ -55,6 +62,7 @@ def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, s
         image: Tag of the recipe `relay`.
         door: Host directory with the gateway's socket, `gateway.sock`.
         labels: Those of the episode's other containers.
+        proxy: Whether the directory also holds a recording proxy's socket.
 
     Raises:
         UserError: there is no such directory.
@@ -69,7 +77,7 @@ def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, s
     try:
         made = api.create_container(
             image,
-            _command(),
+            _command(proxy=proxy),
             entrypoint=[],
             user=user,
             hostname=HOSTNAME,
@@ -102,11 +110,32 @@ def open_namespace(api: DockerApi, image: str, door: str, labels: Mapping[str, s
     return namespace
 
 
-def _command() -> list[str]:
-    program = "/usr/local/lib/uniclaw/forward.py"
-    target = f"{_MOUNT}/{SOCKET_NAME}"
-    options = ["--port", str(DOOR_PORT), "--target", target, "--ready", _READY]
-    return ["python3", "-I", program, *options]
+def namespace_of(api: DockerApi, container: str) -> Namespace:
+    """The namespace that a running container is in: its own, or that of a sidecar.
+
+    Raises:
+        EngineError: there is no such container, or it shares more than a closed namespace.
+    """
+    try:
+        found = api.inspect_container(container)
+    except (DockerException, RequestException) as error:
+        raise EngineError(f"cannot join the network of {container}: {error}") from error
+    mode = mapping_of(found.get("HostConfig")).get("NetworkMode")
+    if mode == "none":
+        return Namespace(text_of(found.get("Id")))
+    if isinstance(mode, str) and mode.startswith(_JOINED):
+        return Namespace(mode.removeprefix(_JOINED))
+    raise EngineError(f"cannot join the network of {container}: its mode is {mode!r}")
+
+
+def _command(*, proxy: bool) -> list[str]:
+    ways = [(DOOR_PORT, SOCKET_NAME)]
+    if proxy:
+        ways.append((PROXY_PORT, PROXY_SOCKET_NAME))
+    options = ["--ready", _READY]
+    for port, name in ways:
+        options += ["--port", str(port), "--target", f"{_MOUNT}/{name}"]
+    return ["python3", "-I", "/usr/local/lib/uniclaw/forward.py", *options]
 
 
 def close_namespace(api: DockerApi, namespace: Namespace) -> None:

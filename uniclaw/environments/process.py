@@ -58,8 +58,14 @@ class ProcessFactory:
         """Make a new environment; the spec's image, limits and network are not used.
 
         Raises:
-            UserError: a path of the spec is none.
+            UserError: a path of the spec is none, or it asks for a neighbour's network.
         """
+        if spec.beside is not None:
+            raise UserError(
+                "services play beside an environment in docker alone",
+                field="environment",
+                value="process",
+            )
         return await in_thread_or_undo(
             lambda: self._start(spec, None), ProcessEnvironment.close_now
         )
@@ -97,9 +103,13 @@ class ProcessFactory:
         return ProcessEnvironment(home, spec)
 
 
+HOME_PREFIX = "uniclaw-"
+"""Of environments; snapshots are named by their tags."""
+
+
 def new_home(directory: Path, run: str, episode: str, name: str | None = None) -> Path:
     """A directory that says whose it is, as labels do for containers."""
-    home = directory / (name or f"uniclaw-{secrets.token_hex(8)}")
+    home = directory / (name or f"{HOME_PREFIX}{secrets.token_hex(8)}")
     home.mkdir(mode=0o700, parents=True)
     facts = ((OWNER_FILE, str(this_owner())), (RUN_FILE, run), (EPISODE_FILE, episode))
     for file, text in facts:

@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from uniclaw.assets import tree_hash
 from uniclaw.errors import UserError
@@ -30,14 +30,65 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}\Z")
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
 
 
+def _compiles(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"no regex: {error}") from error
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
+class Trial(Record):
+    """One command of a self-test, and what must come of it."""
+
+    run: str
+    """Runs under `sh -c` in the built image, without network, as the agent."""
+    exit: int = 0
+    output: Pattern | None = None
+    """Regex, multi-line, that its output (both streams) must match somewhere."""
+
+
+class Session(Record):
+    """A program that must run beside the agent, such as a display; started before each turn."""
+
+    command: str
+    """Runs under `sh -c` as the agent's user, apart from every later command, until it is ended."""
+    ready: str
+    """Asked over and over until it exits 0. It must not wait by itself."""
+    timeout_s: Annotated[float, Field(gt=0, le=120)] = 20.0
+    """How long it may take until it is ready."""
+
+
+class Film(Record):
+    """A program that films a turn, in a container beside the agent's.
+
+    It shares the agent's network namespace (abstract sockets and ports), and nothing else. It has
+    `RECORD_FILE` (where to write), `RECORD_FPS` and `RECORD_MAX_BYTES`, and ends on SIGINT.
+    """
+
+    command: str
+    suffix: Annotated[str, Field(pattern=r"^\.[a-z0-9]{1,8}$")] = ".mp4"
+    fps: Mapping[Literal["low", "high"], Annotated[float, Field(gt=0, le=30)]] = {
+        "low": 1.0,
+        "high": 5.0,
+    }
+
+
 class RecipeFile(Record):
     """What `recipe.yaml` holds."""
 
     from_: str = Field(alias="from")
     """Name of the parent recipe, or `bootstrap`."""
     description: str
-    self_test: tuple[str, ...] = ()
-    """Shell commands that must succeed in the built image, without network, as the agent."""
+    self_test: tuple[Trial | str, ...] = ()
+    """A string is a command that must exit 0."""
+    session: Session | None = None
+    """What stands on this recipe has it as well, unless it names its own; so for `recording`."""
+    recording: Film | None = None
+    """How a turn is filmed, where a task asks for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +111,12 @@ class Recipe:
     directory: Path
     parent: str
     description: str
-    self_test: tuple[str, ...]
+    self_test: tuple[Trial, ...]
     steps: tuple[Step, ...]
     sha256: str
     """Over the directory's names and bytes."""
+    session: Session | None = None
+    recording: Film | None = None
 
 
 def check_name(name: str) -> str:
@@ -99,9 +152,11 @@ def load_recipe(name: str, directory: Path) -> Recipe:
         directory=directory,
         parent=head.from_ if head.from_ == BOOTSTRAP else check_name(head.from_),
         description=head.description,
-        self_test=head.self_test,
+        self_test=tuple(Trial(run=t) if isinstance(t, str) else t for t in head.self_test),
         steps=tuple(parse_dockerfile(dockerfile.read_text(encoding="utf-8"), dockerfile)),
         sha256=tree_hash(directory),
+        session=head.session,
+        recording=head.recording,
     )
 
 

@@ -12,7 +12,7 @@ from uniclaw.environments import sidecar
 from uniclaw.environments.docker_exec import run_plain
 from uniclaw.environments.labels import SNAPSHOT
 from uniclaw.environments.snapshot_tags import MAX_BYTES, check_tag
-from uniclaw.environments.wire import DockerApi
+from uniclaw.environments.wire import DockerApi, mapping_of
 from uniclaw.errors import EngineError, UserError
 
 REPOSITORY = "uniclaw/snapshot"
@@ -28,15 +28,52 @@ def commit(api: DockerApi, target: sidecar.Target, tag: str) -> str:
     """Save a paused container as an image of its own name; returns that name.
 
     Raises:
-        EngineError: it is larger than `MAX_BYTES`.
+        EngineError: it is larger than `MAX_BYTES`, or has state that a commit does not hold.
     """
     name = f"{check_tag(tag)}.{secrets.token_hex(4)}"
+    refuse_state_elsewhere(api, target)
     size = measure(api, target)
     if size > MAX_BYTES:
         raise EngineError(f"a snapshot of {size} bytes is larger than {MAX_BYTES}")
     conf = {"Labels": {**target.labels, SNAPSHOT: "1"}}
     api.commit(target.container, repository=REPOSITORY, tag=name, pause=False, conf=conf)
     return f"{REPOSITORY}:{name}"
+
+
+def refuse_state_elsewhere(api: DockerApi, target: sidecar.Target) -> None:
+    """Refuse what a commit would lose in silence: volumes, and file systems in memory.
+
+    Raises:
+        EngineError: names the place.
+    """
+    found = api.inspect_container(target.container)
+    mounts = found.get("Mounts")
+    for mount in mounts if isinstance(mounts, list) else []:
+        row = mapping_of(mount)
+        if row.get("Type") in {"volume", "tmpfs"} or row.get("RW") is True:
+            place, kind = row.get("Destination"), row.get("Type")
+            raise EngineError(f"no snapshot: {place} is a {kind}, which a commit does not hold")
+    tmpfs = mapping_of(mapping_of(found.get("HostConfig")).get("Tmpfs"))
+    if tmpfs:
+        raise EngineError(f"no snapshot: {', '.join(sorted(tmpfs))} lies in memory (tmpfs)")
+
+
+IN_MEMORY = (
+    "find /dev/shm -xdev -type f -size +0 ! -name '.org.chromium.*' ! -name '.com.google.*'"
+    " 2>/dev/null | head -n 1"
+)
+"""A file in shared memory; what browsers leave there is nothing without their processes."""
+
+
+def refuse_in_memory(found: bytes) -> None:
+    """Refuse a container that keeps files in shared memory.
+
+    Raises:
+        EngineError: names one.
+    """
+    if found.strip():
+        name = found.decode("utf-8", "replace").strip()
+        raise EngineError(f"no snapshot: {name!r} lies in memory, which a commit does not hold")
 
 
 def measure(api: DockerApi, target: sidecar.Target) -> int:

@@ -94,8 +94,8 @@ class DockerApi(Protocol):
         """List."""
         ...
 
-    def kill(self, container: str) -> None:
-        """Send SIGKILL to its init."""
+    def kill(self, container: str, signal: str | None = None) -> None:
+        """Send a signal to its init; SIGKILL if None."""
         ...
 
     def create_network(

@@ -1,5 +1,6 @@
 """Files of one episode: what each step left, written once, found again after a crash."""
 
+import json
 from pathlib import Path
 from typing import TypeVar
 
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from uniclaw.errors import StoreError
 from uniclaw.records import Record, Turn
-from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
+from uniclaw.store.atomic import read_json, to_json, write_bytes
 
 R = TypeVar("R", bound=Record)
 
@@ -23,6 +24,10 @@ class EpisodeFiles:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._read: dict[str, Record] = {}
+        """Records as they were read back: each is written once, and read by several steps."""
+        self._written: dict[str, str] = {}
+        """Text of records that nobody has read back yet."""
 
     def ref(self, round_number: int, name: str) -> str:
         """Reference of a round's file."""
@@ -30,11 +35,14 @@ class EpisodeFiles:
 
     def has(self, ref: str) -> bool:
         """Whether the step that writes it came to its end."""
-        return (self.root / ref).is_file()
+        return ref in self._read or ref in self._written or (self.root / ref).is_file()
 
     def save(self, ref: str, record: Record) -> str:
         """Write a record once; returns its reference."""
-        write_json(self.root / ref, record)
+        text = to_json(record)
+        self._read.pop(ref, None)
+        write_bytes(self.root / ref, f"{text}\n".encode())
+        self._written[ref] = text
         return ref
 
     def load(self, ref: str, kind: type[R]) -> R:
@@ -43,11 +51,18 @@ class EpisodeFiles:
         Raises:
             StoreError: missing, damaged or of another shape.
         """
+        known = self._read.get(ref)
+        if isinstance(known, kind):
+            return known
         path = self.root / ref
         try:
-            return kind.model_validate(read_json(path))
+            text = self._written.get(ref)
+            record = kind.model_validate(read_json(path) if text is None else json.loads(text))
         except ValidationError as error:
             raise StoreError(f"{path}: {error}") from error
+        self._read[ref] = record
+        self._written.pop(ref, None)
+        return record
 
     def load_if(self, ref: str, kind: type[R]) -> R | None:
         """Read a record back if it is there."""

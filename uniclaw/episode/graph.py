@@ -54,7 +54,7 @@ def wire(seats: Mapping[str, Seat]) -> StateGraph[EpisodeState, None, EpisodeSta
         "provision",
         nodes.guarded(nodes.provision, seats, ProvisionInput),
         input_schema=ProvisionInput,
-        destinations=("execute", "settle"),
+        destinations=("execute", "relay", "settle"),
     )
     graph.add_node(
         "execute",

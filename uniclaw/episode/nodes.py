@@ -1,15 +1,20 @@
 """The nodes of the episode graph. Each finds its own result after a crash and never acts twice."""
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
 from langgraph.types import Command
 from pydantic import JsonValue
 
+from uniclaw.environments.services import Services
+from uniclaw.episode.boundary import continue_from, keep
 from uniclaw.episode.files import TextFile
-from uniclaw.episode.provision import bring_in
+from uniclaw.episode.provision import PROXY_CERTIFICATE, bring_in
+from uniclaw.episode.redaction import redact_tree
 from uniclaw.episode.referee import Draft
 from uniclaw.episode.seat import Seat
+from uniclaw.episode.staging import staged
 from uniclaw.episode.state import (
     ExecuteInput,
     FreezeInput,
@@ -26,6 +31,7 @@ from uniclaw.failpoints import reach, reach_node
 from uniclaw.hidden.verdict import Verdict
 from uniclaw.ports import Environment
 from uniclaw.records import (
+    NETWORK_PROBE,
     Decision,
     EventKind,
     Manifest,
@@ -85,9 +91,10 @@ def guarded(
         try:
             go = await body(seats[episode], state)
         except UserError as error:
-            go = ended(Outcome.INFRA_ERROR, str(error), retry=False)
+            said = seats[episode].spec.secrets.redact(str(error))
+            go = ended(Outcome.INFRA_ERROR, said, retry=False)
         except UniclawError as error:
-            said = f"{type(error).__name__}: {error}"
+            said = seats[episode].spec.secrets.redact(f"{type(error).__name__}: {error}")
             go = ended(Outcome(error.outcome), said, retry=error.retry)
         reach_node(name, "leave")
         return go
@@ -98,13 +105,25 @@ def guarded(
 
 async def provision(seat: Seat, state: ProvisionInput) -> Go:
     """Start the environment, bring in what the executor may have, open the harness."""
-    spec, task = seat.spec, seat.spec.task
+    spec, task, origin = seat.spec, seat.spec.task, seat.origin
     if not seat.files.intend(0, "provision"):
         raise InfraError("this attempt was cut off; a new one starts from the beginning")
+    if origin is not None:
+        with seat.phase("provision"):
+            await continue_from(seat, origin)
+        verdict = seat.files.ref(origin.round, "verdict")
+        message = seat.files.ref(origin.round, "message")
+        if origin.ended is not None:
+            return ended(*origin.ended)
+        return _go("relay", round=origin.round, visit=0, message_ref=message, verdict_ref=verdict)
     with seat.phase("provision"):
         environment = await seat.factory.start(spec.environment)
         seat.environment, seat.container = environment, environment.name
         reach("node.provision.environment")
+        seat.services = Services(seat.factory, spec.bundle.sidecars, spec.environment.labels)
+        await seat.services.start(environment)
+        if seat.proxy is not None:
+            await environment.put({PROXY_CERTIFICATE: seat.proxy.certificate}, mode=0o644)
         await bring_in(environment, spec.bundle)
         seat.harness = await seat.open_harness(environment)
         seat.baseline = await environment.freeze(
@@ -130,20 +149,24 @@ async def execute(seat: Seat, state: ExecuteInput) -> Go:
         message = files.load(state.message_ref, TextFile).text
         done = seat.turns(number - 1)
         harness = seat.need_harness()
-        with seat.phase("execute", number):
-            try:
-                turn = await harness.turn(message, seat.turn_limits(done))
-            except EnvironmentKilledByAgent as error:
-                turn = Turn(
-                    stop=StopReason.RESOURCES,
-                    events=(),
-                    final_message="",
-                    executor_s=seat.seconds_so_far("execute", number),
-                    budget=ENVIRONMENT_GONE,
-                    detail=str(error),
-                )
+        await seat.need_services().begin_round(number)
+        if seat.proxy is not None:
+            seat.proxy.begin_round(number)
+        async with staged(seat, number):
+            with seat.phase("execute", number):
+                try:
+                    turn = await harness.turn(message, seat.turn_limits(done))
+                except EnvironmentKilledByAgent as error:
+                    turn = Turn(
+                        stop=StopReason.RESOURCES,
+                        events=(),
+                        final_message="",
+                        executor_s=seat.seconds_so_far("execute", number),
+                        budget=ENVIRONMENT_GONE,
+                        detail=str(error),
+                    )
         reach("node.execute.turn")
-        files.save(ref, turn)
+        files.save(ref, seat.spec.secrets.redact_record(turn))
     turn = files.load(ref, Turn)
     for event in turn.events:
         if event.kind is not EventKind.MESSAGE or event.role != "user":
@@ -181,7 +204,23 @@ async def _freeze_all(seat: Seat, environment: Environment, number: int) -> Froz
         manifest = await _copy_out(seat, environment, number)
     except EnvironmentKilledByAgent:
         manifest = await _copy_what_is_left(seat, environment, number)
-    return Frozen(manifest=manifest, probes=tuple(probes))
+    services = await seat.need_services().results()
+    secrets, root = seat.spec.secrets, seat.files.evidence_root(number)
+    found = (*probes, *services, *_network(seat))
+    return Frozen(
+        manifest=redact_tree(manifest, root, secrets),
+        probes=tuple(secrets.redact_record(probe) for probe in found),
+    )
+
+
+def _network(seat: Seat) -> list[ProbeResult]:
+    """What went through the recording proxy, as the probe result `network`."""
+    if seat.proxy is None:
+        return []
+    if seat.proxy.breach is not None:
+        raise seat.proxy.breach
+    log = to_json(seat.proxy.log())
+    return [ProbeResult(id=NETWORK_PROBE, exit_code=0, stdout=log)]
 
 
 async def _copy_out(seat: Seat, environment: Environment, number: int) -> Manifest:
@@ -228,6 +267,10 @@ async def supervise(seat: Seat, state: SuperviseInput) -> Go:
     if verdict.score is None:
         return ended(undecided(verdict), verdict.reason)
     if verdict.decision is Decision.CONTINUE:
+        if seat.spec.snapshots:
+            await keep(seat, number)
+        if seat.spec.last_round == number:
+            return ended(Outcome.ROUNDS_EXHAUSTED, "played to here for others to continue from")
         return _go("relay", verdict_ref=ref, visit=0)
     return ended(*outcome_of(seat, verdict, turns))
 
@@ -300,7 +343,7 @@ async def screen(seat: Seat, state: ScreenInput) -> Go:
             seat.watch(f"draft {visit} of round {number}", text)
             files.save(
                 ref,
-                seat.referee.judge_draft(
+                await seat.referee.judge_draft(
                     text, visit, view, _work(seat, number), _history(seat, number)
                 ),
             )
@@ -344,13 +387,12 @@ async def settle(seat: Seat, state: SettleInput) -> dict[str, str]:
 
 
 async def tear_down(seat: Seat) -> None:
-    """Close harness and environment, also after a failure. Idempotent."""
+    """Close harness, services and environment, also after a failure. Idempotent."""
     with seat.phase("teardown"):
         harness, seat.harness = seat.harness, None
+        services, seat.services = seat.services, None
         environment, seat.environment = seat.environment, None
-        try:
-            if harness is not None:
-                await harness.close()
-        finally:
-            if environment is not None:
-                await environment.close()
+        async with contextlib.AsyncExitStack() as stack:
+            for part in (environment, services, harness):
+                if part is not None:
+                    stack.push_async_callback(part.close)

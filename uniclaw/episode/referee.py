@@ -1,11 +1,13 @@
 """The firewall's place in an episode: projects verdicts, screens drafts, watches for canaries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from uniclaw.firewall.auditor import Auditor
 from uniclaw.firewall.canary import CanarySet
 from uniclaw.firewall.gate import MAX_REDRAWS, Source, step
+from uniclaw.firewall.material import HiddenMaterial
 from uniclaw.firewall.policy import Policy
 from uniclaw.firewall.projection import build_view, project, visible_round, visible_texts
 from uniclaw.firewall.screening import Screen
@@ -46,6 +48,8 @@ class Referee:
         episode_id: NeutralId,
         source: Source,
         neutral_text: Callable[[UserView], str],
+        material: HiddenMaterial,
+        auditor: Auditor | None = None,
     ) -> None:
         """Bind the parts.
 
@@ -59,6 +63,9 @@ class Referee:
             episode_id: neutral.
             source: what kind of simulator writes the drafts.
             neutral_text: the replacement for what cannot be made clean.
+            material: what this task hides under the policy.
+            auditor: second tier; asked about what the first finds clean. A template's
+                messages are fixed texts and are not audited.
         """
         self.policy = policy
         self._screen = screen
@@ -69,6 +76,13 @@ class Referee:
         self._episode_id = episode_id
         self._source: Source = source
         self._neutral_text = neutral_text
+        self._material = material
+        self._auditor = None if source == "template" else auditor
+
+    @property
+    def markers(self) -> Mapping[str, str]:
+        """The marks planted in this episode's hidden texts."""
+        return self._canaries.markers
 
     def canary_hits(self, text: str | bytes) -> tuple[str, ...]:
         """Labels of hidden texts whose canary stands in `text`."""
@@ -106,7 +120,7 @@ class Referee:
             feedback_rounds_left=rounds_left,
         )
 
-    def judge_draft(
+    async def judge_draft(
         self, text: str, index: int, view: UserView, work: Sequence[str], history: Sequence[str]
     ) -> Draft:
         """Screen a draft and say what follows.
@@ -117,13 +131,23 @@ class Referee:
             view: what its author saw.
             work: texts of the executor's own work; what stands there is no secret to it.
             history: feedback delivered in earlier rounds.
+
+        Raises:
+            JudgeError: the auditor gave no usable answer.
+            ProviderError: its provider failed.
         """
+        visible = (*visible_texts(view), *work)
         decision = self._screen.check(
-            text,
-            visible=(*visible_texts(view), *work),
-            progress=view.progress,
-            history=history,
+            text, visible=visible, progress=view.progress, history=history
         )
+        if self._auditor is not None and not decision.leak:
+            decision = await self._auditor.audit(
+                text,
+                material=self._material,
+                instruction=self._task.instruction,
+                brief=self._brief,
+                visible=visible,
+            )
         action, _ = step(
             decision, text=text, index=index, mode=self.policy.screen, source=self._source
         )

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from uniclaw.assets import Assets
+from uniclaw.environments.services import Services
+from uniclaw.episode.boundary import Origin
 from uniclaw.episode.files import EpisodeFiles
 from uniclaw.episode.referee import Referee
 from uniclaw.errors import FirewallBreach, InfraError
+from uniclaw.gateway.proxy.proxy import RecordingProxy
 from uniclaw.harnesses import HarnessKind
 from uniclaw.hidden.verdict import Verdict
 from uniclaw.ports import (
@@ -31,6 +34,7 @@ from uniclaw.ports import (
 from uniclaw.records import Budget, EpisodeId, Manifest, RoleUsage, StopReason, Task, Turn
 from uniclaw.store.records import Axes
 from uniclaw.suites.bundle import TaskBundle
+from uniclaw.suites.privacy import Secrets
 from uniclaw.trajectory import Evidence
 from uniclaw.user_simulator import UserSimulator
 
@@ -62,8 +66,14 @@ class EpisodeSpec:
     budget: Budget
     environment: EnvironmentSpec
     environment_kind: str
+    secrets: Secrets = field(default_factory=Secrets)
+    """Private variables of the environment; their values stand in no record."""
     questions_free: bool = False
     """A turn that ends in a question uses no feedback round."""
+    snapshots: bool = False
+    """Keep the state at every round boundary, so that a fork can go on from it."""
+    last_round: int | None = None
+    """Stop after this round, as a state that other episodes continue from."""
 
 
 @dataclass(kw_only=True)
@@ -91,7 +101,13 @@ class Seat:
     environment: Environment | None = None
     container: str | None = None
     """Name of the environment, kept after it is gone."""
+    proxy: RecordingProxy | None = None
+    """The way out of a task that asks for a network."""
+    services: Services | None = None
+    """Background services beside the environment."""
     harness: Harness | None = None
+    origin: Origin | None = None
+    """For a fork: what it continues."""
     baseline: Manifest | None = None
     seconds: dict[int, dict[str, float]] = field(default_factory=dict[int, dict[str, float]])
     """Round -> phase -> wall seconds; set-up and tear-down stand under round -1."""
@@ -120,6 +136,12 @@ class Seat:
             raise InfraError("the environment of this attempt is gone")
         return self.environment
 
+    def need_services(self) -> Services:
+        """The services of this attempt; they start with the environment."""
+        if self.services is None:
+            raise InfraError("the services of this attempt are gone")
+        return self.services
+
     def need_harness(self) -> Harness:
         """The open harness."""
         if self.harness is None:
@@ -135,6 +157,8 @@ class Seat:
             seed=self.spec.seed,
             solution=self.solution,
             door=self.door,
+            round_offset=self.origin.round + 1 if self.origin else 0,
+            session=self.origin.boundary.session if self.origin else None,
         )
         harness = self.harness_kind.create(context, self.assets)
         await harness.open()

@@ -86,6 +86,10 @@ class Collected:
             return
         self._text(data.decode("utf-8", "replace"), name, suffix)
 
+    def code(self, text: str, name: str) -> None:
+        """Take the literals of a program."""
+        self._text(text[:MAX_FILE_BYTES], name, ".py")
+
     def _text(self, text: str, name: str, suffix: str) -> None:
         if suffix == ".json":
             try:

@@ -61,6 +61,8 @@ class HiddenMaterial:
         collected = Collected(prose=prose, leaves=list(_check_leaves(rubric)))
         for path, name in _reference_files(loaded):
             collected.read(path, name)
+        if loaded.program is not None:
+            collected.code(loaded.program.source, "grader.py")
         exact = release.score is ScoreRelease.EXACT
         return cls(
             prose=tuple(collected.prose),

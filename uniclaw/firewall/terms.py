@@ -5,7 +5,7 @@ Two texts of the same content share terms whatever the language or the choice of
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from uniclaw.firewall.background import background
@@ -40,6 +40,8 @@ _CUT_WORDS = (
     "doesn don didn isn aren wasn weren couldn wouldn shouldn hasn haven hadn won can mustn"
 )
 _CONTRACTED = frozenset(_CUT_WORDS.split())
+_SHORT = 2_000
+"""Characters of a text whose words are remembered."""
 _STOP = frozenset(_STOP_WORDS.split())
 _STOP_ZH = frozenset(_STOP_PAIRS.split())
 
@@ -83,6 +85,16 @@ def _lexicon() -> tuple[Mapping[str, tuple[str, ...]], ManyStrings[tuple[str, ..
 
 def tokens(folded: str) -> list[str]:
     """Words of a folded text; each Chinese character is a word."""
+    return list(_of_short(folded)) if len(folded) <= _SHORT else _split(folded)
+
+
+@lru_cache(maxsize=1024)
+def _of_short(folded: str) -> tuple[str, ...]:
+    """Several rules ask for the same words."""
+    return tuple(_split(folded))
+
+
+def _split(folded: str) -> list[str]:
     out: list[str] = []
     for match in _TOKEN.finditer(folded):
         word = match.group()

@@ -11,6 +11,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
@@ -63,18 +64,31 @@ _SYMBOLS: Final = {
     "dash": "-", "hyphen": "-", "minus": "-", "underscore": "_", "dot": ".", "point": ".",
     "slash": "/", "colon": ":", "comma": ",", "space": " ", "横杠": "-", "下划线": "_", "斜杠": "/",
 }  # fmt: skip
+_SHORT: Final = 2_000
+"""Characters of a message whose readings are remembered."""
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 _LETTERS = string.ascii_lowercase
 _ATBASH = str.maketrans(_LETTERS, _LETTERS[::-1])
 
 
-def views(message: str, *, deep: bool = True) -> Iterator[View]:
+def views(message: str) -> Iterator[View]:
     """Every reading of a message beside the plain one.
+
+    Short ones are remembered: fixed phrases of a template come again in every episode.
 
     Args:
         message: as it was drafted, case kept.
-        deep: also read what decoding gave (once).
     """
+    yield from _of_short(message) if len(message) <= _SHORT else _views(message, deep=True)
+
+
+@lru_cache(maxsize=64)
+def _of_short(message: str) -> tuple[View, ...]:
+    return tuple(_views(message, deep=True))
+
+
+def _views(message: str, *, deep: bool) -> Iterator[View]:
+    """The readings; `deep` also reads what decoding gave, once."""
     case = shown(message)
     folded = fold(message)
     for name, text in _decoded(case):
@@ -82,7 +96,7 @@ def views(message: str, *, deep: bool = True) -> Iterator[View]:
         if deep:
             yield from (
                 view._replace(name=f"{name}+{view.name}")
-                for view in views(text, deep=False)
+                for view in _views(text, deep=False)
                 if view.kind != "initials" and view.name not in ("shifted", "atbash")
             )
     yield from _turned(folded)

@@ -69,6 +69,10 @@ HARNESSES: Mapping[str, HarnessKind] = {
 }
 
 
+ALIASES: Mapping[str, str] = {"claudecode": "claude-code", "hermesagent": "hermes"}
+"""Names that WildClawBench gives its harnesses -> ours."""
+
+
 def harness_names(assets: Assets) -> tuple[str, ...]:
     """All harnesses: those written here, and every layer that has a command template."""
     templates = {n for n in layer_names(assets) if assets.exists(f"{DIRECTORY}/{n}/{TEMPLATE}")}
@@ -85,6 +89,7 @@ def harness_kind(name: str, assets: Assets | None = None) -> HarnessKind:
     Raises:
         UserError: no such harness, or its template is broken.
     """
+    name = ALIASES.get(name, name)
     if name in HARNESSES:
         return HARNESSES[name]
     found = assets or Assets(default_roots(None))

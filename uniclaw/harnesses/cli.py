@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from pydantic import JsonValue
+
 from uniclaw.assets import Assets
 from uniclaw.errors import HarnessError
 from uniclaw.harnesses.events import ends_in_question
@@ -106,7 +108,8 @@ class CliHarness:
         self._door = context.door
         self._environment = context.environment
         self._round = context.round_offset
-        self._started = context.round_offset > 0
+        saved = context.session or {}
+        self._started = context.round_offset > 0 and saved.get("started") is not False
         self._program: Program | None = None
 
     async def open(self) -> None:
@@ -217,6 +220,10 @@ class CliHarness:
         if report.usage is not None and not done.timed_out:
             notes += disagreement(counted, report.usage)
         return notes
+
+    def session(self) -> Mapping[str, JsonValue]:
+        """The session itself lies in files of the environment; see `episode.boundary.Resumable`."""
+        return {"started": self._started}
 
     async def close(self) -> None:
         """End the session and every process of the agent."""

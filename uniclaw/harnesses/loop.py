@@ -5,6 +5,7 @@ Driven from the host; only its commands run in the environment, so no key is in 
 
 import asyncio
 import base64
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -27,7 +28,7 @@ from uniclaw.ports import (
     text_message,
 )
 from uniclaw.prompts import render
-from uniclaw.records import RoleUsage, StopReason, Turn
+from uniclaw.records import Record, RoleUsage, StopReason, Turn
 
 MAX_STEPS = 100
 """Model calls in one turn before it is stopped; loops end here when no budget does."""
@@ -91,6 +92,9 @@ class LoopHarness:
         file = f"roles/loop/system.{context.task.language}.md"
         system = render(assets.read_text(file), file=file, task=context.task)
         self._messages: list[Message] = [text_message("system", system)]
+        if context.session is not None:
+            saved = _Session.model_validate(context.session)
+            self._messages = list(saved.messages)
 
     async def open(self) -> None:
         """Nothing to start."""
@@ -212,8 +216,16 @@ class LoopHarness:
                     self._messages.append(_tool_message(call, "error: the turn was stopped"))
                     answered.add(call.id)
 
+    def session(self) -> Mapping[str, JsonValue]:
+        """The whole conversation; see `episode.boundary.Resumable`."""
+        return _Session(messages=tuple(self._messages)).model_dump(mode="json")
+
     async def close(self) -> None:
         """Nothing to end; the model belongs to the episode."""
+
+
+class _Session(Record):
+    messages: tuple[Message, ...]
 
 
 class _Spending:

@@ -1,5 +1,9 @@
 """The null harness: does nothing and says it is done. What it scores is what absence scores."""
 
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
 from uniclaw.assets import Assets
 from uniclaw.harnesses.events import EventLog
 from uniclaw.ports import HarnessContext, TurnLimits
@@ -29,6 +33,10 @@ class NullHarness:
             final_message="Done.",
             executor_s=log.elapsed_s,
         )
+
+    def session(self) -> Mapping[str, JsonValue]:
+        """Nothing; see `episode.boundary.Resumable`."""
+        return {}
 
     async def close(self) -> None:
         """Nothing to end."""

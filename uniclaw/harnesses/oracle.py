@@ -4,6 +4,10 @@ It shows the loop without a model and proves that a task can be solved. The solu
 the host; only the commands of its steps enter the environment, one at a time.
 """
 
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
 from uniclaw.assets import Assets
 from uniclaw.errors import HarnessError
 from uniclaw.harnesses.events import EventLog, ends_in_question
@@ -85,6 +89,10 @@ class OracleHarness:
             executor_s=log.elapsed_s,
             detail=detail,
         )
+
+    def session(self) -> Mapping[str, JsonValue]:
+        """Nothing: its round is all it knows; see `episode.boundary.Resumable`."""
+        return {}
 
     async def close(self) -> None:
         """Nothing to end."""

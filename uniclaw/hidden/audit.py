@@ -16,6 +16,7 @@ from uniclaw.hidden.rubric import (
     CommandCheck,
     CsvCheck,
     FileCheck,
+    GraderCheck,
     ImageCheck,
     JsonCheck,
     JudgeCheck,
@@ -27,6 +28,7 @@ from uniclaw.hidden.rubric import (
     TextCheck,
     TraceCheck,
 )
+from uniclaw.hidden.tests_check import TestsCheck
 
 _TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
 
@@ -85,7 +87,7 @@ def _audit(check: Check, place: _Place) -> None:
             _audit_python(check, place)
         case FileCheck() | JsonCheck() | CsvCheck() | TextCheck() | ImageCheck():
             _audit_file_kind(check, place)
-        case StateCheck() | TraceCheck():
+        case StateCheck() | TraceCheck() | TestsCheck() | GraderCheck():
             _audit_record_kind(check, place)
 
 
@@ -140,7 +142,16 @@ def _audit_file_kind(
             _audit_sizes(check, place)
 
 
-def _audit_record_kind(check: StateCheck | TraceCheck, place: _Place) -> None:
+def _audit_record_kind(
+    check: StateCheck | TraceCheck | TestsCheck | GraderCheck, place: _Place
+) -> None:
+    if isinstance(check, GraderCheck):
+        if place.loaded.program is None:
+            place.refuse("only an imported task has a grader of its own", "kind", check.kind)
+        return
+    if isinstance(check, TestsCheck):
+        _need(bool(check.tests), place, "tests")
+        return
     if isinstance(check, StateCheck):
         _audit_assertions(check.asserts, place)
         _need(

@@ -10,6 +10,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from uniclaw.hidden.check_base import CheckBase
+from uniclaw.hidden.program import GraderProgram
+from uniclaw.hidden.tests_check import TestsCheck
 from uniclaw.records import Record, Unit
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -60,16 +63,7 @@ class Assertion(Record):
     ignore_case: bool = False
 
 
-class _Check(Record):
-    """Common to all checks."""
-
-    terminal: bool = False
-    """When it fires (value 1 in a cap, value 0 in a checkpoint) the attempt cannot recover."""
-    approximate: str | None = None
-    """Why code decides this line only approximately; reported with the score."""
-
-
-class FileCheck(_Check):
+class FileCheck(CheckBase):
     """Files exist (or do not). `path` may be a glob; relative to the first artifact root."""
 
     kind: Literal["file"] = "file"
@@ -83,7 +77,7 @@ class FileCheck(_Check):
     sha256: Value = None
 
 
-class JsonCheck(_Check):
+class JsonCheck(CheckBase):
     """A JSON file parses and every assertion holds.
 
     `path` may be a glob here and in the other content checks: the best of the files counts
@@ -107,7 +101,7 @@ class Cell(Record):
     rel_tol: Annotated[float, Field(ge=0)] = 0.0
 
 
-class CsvCheck(_Check):
+class CsvCheck(CheckBase):
     """A delimited table: columns, row count, unique keys, cells, equality with a reference."""
 
     kind: Literal["csv"] = "csv"
@@ -129,7 +123,7 @@ class CsvCheck(_Check):
     partial: bool = False
 
 
-class TextCheck(_Check):
+class TextCheck(CheckBase):
     """Text of a file or of the final message."""
 
     kind: Literal["text"] = "text"
@@ -146,7 +140,7 @@ class TextCheck(_Check):
     partial: bool = False
 
 
-class ImageCheck(_Check):
+class ImageCheck(CheckBase):
     """An image: format, size, likeness to a reference, text by OCR."""
 
     kind: Literal["image"] = "image"
@@ -167,7 +161,7 @@ class ImageCheck(_Check):
     ocr_language: str = "eng"
 
 
-class CommandCheck(_Check):
+class CommandCheck(CheckBase):
     """Two phases: run code of the agent's without references, then compare what it produced.
 
     Phase 1 runs `run` under `sh -c`, in the workspace of a clean environment that holds a copy of
@@ -187,7 +181,7 @@ class CommandCheck(_Check):
     then: "Check | None" = None
 
 
-class PythonCheck(_Check):
+class PythonCheck(CheckBase):
     """A function over frozen evidence, run apart from anything of the agent's.
 
     `function(evidence, references, **args)` returns a number in 0..1, a bool, or a mapping
@@ -201,7 +195,7 @@ class PythonCheck(_Check):
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 60.0
 
 
-class StateCheck(_Check):
+class StateCheck(CheckBase):
     """What a probe or a service's audit log says, as a JSON document or text.
 
     The audit log of a service reaches the evidence as the probe result `service:<name>`.
@@ -222,7 +216,7 @@ class StateCheck(_Check):
         return self
 
 
-class TraceCheck(_Check):
+class TraceCheck(CheckBase):
     """Statements about the trajectory."""
 
     kind: Literal["trace"] = "trace"
@@ -240,7 +234,24 @@ class TraceCheck(_Check):
     """Only these rounds; None means all so far."""
 
 
-class JudgeCheck(_Check):
+class GraderCheck(CheckBase):
+    """One criterion of a grader that an imported benchmark brings along (`LoadedRubric.program`).
+
+    The grader is called once a round for all of these checks.
+    """
+
+    kind: Literal["grader"] = "grader"
+    key: str
+    """Of the mapping that it returns."""
+    sha256: str
+    """Of the grader's source."""
+    asks_model: bool = False
+    """It calls a judge model by itself."""
+    outputs: tuple[str, ...] = ()
+    """Files that the instruction asks for, absolute."""
+
+
+class JudgeCheck(CheckBase):
     """A criterion for the judge model; `criterion` None takes the line's description."""
 
     kind: Literal["judge"] = "judge"
@@ -249,7 +260,7 @@ class JudgeCheck(_Check):
     """Globs of artifacts that the judge should see first."""
 
 
-class AllCheck(_Check):
+class AllCheck(CheckBase):
     """The least value of its parts (with `mean`: their mean)."""
 
     kind: Literal["all"] = "all"
@@ -257,14 +268,14 @@ class AllCheck(_Check):
     mean: bool = False
 
 
-class AnyCheck(_Check):
+class AnyCheck(CheckBase):
     """The greatest value of its parts."""
 
     kind: Literal["any"] = "any"
     of: Annotated[tuple["Check", ...], Field(min_length=1)]
 
 
-class NotCheck(_Check):
+class NotCheck(CheckBase):
     """1 - value of its part."""
 
     kind: Literal["not"] = "not"
@@ -281,6 +292,8 @@ Check = Annotated[
     | PythonCheck
     | StateCheck
     | TraceCheck
+    | TestsCheck
+    | GraderCheck
     | JudgeCheck
     | AllCheck
     | AnyCheck
@@ -372,3 +385,5 @@ class LoadedRubric:
     """Directory that `references/...` paths start at (an overlay reads the imported task's)."""
     raw_texts: tuple[str, ...] = ()
     """Further hidden prose (an imported rule) for screening and canaries."""
+    program: GraderProgram | None = None
+    """Of `grader` checks."""

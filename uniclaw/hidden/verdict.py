@@ -1,6 +1,9 @@
 """The verdict: what the supervisor found in one round. Hidden; `Progress` is what leaves."""
 
+from collections.abc import Mapping
 from typing import Literal
+
+from pydantic import JsonValue
 
 from uniclaw.records import AttemptState, Count, Decision, NonNegative, Record, Unit
 
@@ -59,3 +62,5 @@ class Verdict(Record):
     reason: str | None = None
     flags: tuple[str, ...] = ()
     """Remarks on how the score came about (approximate lines, family shared with judge ...)."""
+    criteria: Mapping[str, JsonValue] = {}
+    """All that an imported grader returned, as it did."""

@@ -35,6 +35,15 @@ class SpendLimits(Record):
         """The limits of an episode's budget."""
         return cls(model_calls=budget.model_calls, tokens=budget.tokens, cost_usd=budget.cost_usd)
 
+    def less(self, spent: RoleUsage) -> "SpendLimits":
+        """What is left of them."""
+        calls, tokens, cost = self.model_calls, self.tokens, self.cost_usd
+        return SpendLimits(
+            model_calls=None if calls is None else max(0, calls - spent.calls),
+            tokens=None if tokens is None else max(0, tokens - spent.usage.total),
+            cost_usd=None if cost is None else max(0.0, cost - (spent.cost_usd or 0.0)),
+        )
+
 
 class Exchange(Record):
     """One attempt of one model request, as stored."""

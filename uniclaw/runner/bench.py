@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from uniclaw.assets import Assets
 from uniclaw.environments import EnvironmentKind, create_factory, ensure_images
+from uniclaw.environments.services import Services
 from uniclaw.episode.provision import bring_in, environment_spec
-from uniclaw.errors import InfraError
+from uniclaw.errors import InfraError, UserError
 from uniclaw.harnesses.null import NullHarness
 from uniclaw.harnesses.oracle import OracleHarness
 from uniclaw.hidden.rubric import LoadedRubric
@@ -29,7 +30,7 @@ from uniclaw.ports import (
     TurnLimits,
 )
 from uniclaw.records import Decision, Manifest, Turn
-from uniclaw.runner.shortcuts import Mutant, mutate_turns
+from uniclaw.runner.shortcuts import Mutant, mutate_probes, mutate_turns
 from uniclaw.suites.bundle import TaskBundle
 from uniclaw.supervisor.grader import Grader
 from uniclaw.supervisor.supervise import Supervisor
@@ -83,16 +84,24 @@ class Bench:
     def prepare(self, bundles: Sequence[TaskBundle], notify: Callable[[str], None]) -> None:
         """Build the images that the bundles need, and make the factory."""
         if self.kind == "docker":
-            ensure_images(sorted({b.task.environment for b in bundles}), self.assets, notify)
+            images = {b.task.environment for b in bundles}
+            images |= {spec.image for b in bundles for spec in b.sidecars}
+            ensure_images(sorted(images), self.assets, notify)
         self.factory = create_factory(self.kind, assets=self.assets, run=f"validate-{self.name}")
 
     @asynccontextmanager
     async def seat(
-        self, bundle: TaskBundle, loaded: LoadedRubric, solution: Path, *, repeat: int
+        self, bundle: TaskBundle, loaded: LoadedRubric, solution: Path | None, *, repeat: int
     ) -> AsyncGenerator["BenchSeat"]:
         """Start a task's environment; everything is gone when the context ends."""
         if self.factory is None:
             raise InfraError("the bench was not prepared")
+        if loaded.program is not None and self.kind != "docker":
+            raise UserError(
+                "its grader has fixed paths and runs in docker alone",
+                field="environment",
+                value=self.kind,
+            )
         labels = {"uniclaw.role": "validate"}
         spec = environment_spec(bundle.task, limits=Limits(), labels=labels)
         grader = Grader(
@@ -104,6 +113,9 @@ class Bench:
             environment = await self.factory.start(spec)
             stack.push_async_callback(environment.close)
             stack.push_async_callback(grader.close)
+            services = Services(self.factory, bundle.sidecars, labels)
+            stack.push_async_callback(services.close)
+            await services.start(environment)
             await bring_in(environment, bundle)
             supervisor = Supervisor(
                 loaded=loaded, bundle_sources=bundle.sources, grader=grader, judge=None
@@ -114,6 +126,7 @@ class Bench:
             seat = BenchSeat(
                 bundle=bundle,
                 environment=environment,
+                services=services,
                 supervisor=supervisor,
                 baseline=baseline,
                 solution=solution,
@@ -131,9 +144,10 @@ class BenchSeat:
 
     bundle: TaskBundle
     environment: Environment
+    services: Services
     supervisor: Supervisor
     baseline: Manifest
-    solution: Path
+    solution: Path | None
     work: Path
     repeat: int
     assets: Assets
@@ -154,12 +168,14 @@ class BenchSeat:
             raise InfraError(f"bench script ended with {result.exit_code}: {said}")
 
     async def keep(self, name: str) -> None:
-        """Remember the workspace under a name."""
+        """Remember the workspace and the services' state under a name."""
         await self._shell(f'rm -rf {_COPY}-{name}"; cp -a . {_COPY}-{name}"\n')
+        await self.services.keep(name)
 
     async def back_to(self, name: str) -> None:
-        """Set the workspace back."""
+        """Set the workspace and the services back."""
         await self._shell(f'find . -mindepth 1 -delete; cp -a {_COPY}-{name}"/. .\n')
+        await self.services.back_to(name)
 
     def _context(self, solution: Path | None) -> HarnessContext:
         return HarnessContext(
@@ -172,6 +188,7 @@ class BenchSeat:
 
     async def null(self) -> Graded:
         """The agent that does nothing."""
+        await self.services.begin_round(0)
         harness = NullHarness(self._context(None), self.assets)
         turn = await harness.turn(self.bundle.task.instruction, TurnLimits())
         return await self._grade((turn,))
@@ -179,6 +196,7 @@ class BenchSeat:
     async def with_files(self, files: Mapping[str, bytes]) -> Graded:
         """An agent that writes files without working."""
         await self.back_to("fresh")
+        await self.services.begin_round(0)
         await self.environment.put(files)
         harness = NullHarness(self._context(None), self.assets)
         turn = await harness.turn(self.bundle.task.instruction, TurnLimits())
@@ -186,8 +204,10 @@ class BenchSeat:
 
     async def solve(self) -> Graded:
         """The reference solution, all of its rounds."""
-        await self.back_to("fresh")
         directory = self.solution
+        if directory is None:
+            raise InfraError("there is no solution to play")
+        await self.back_to("fresh")
         if (directory / FULL_SOLUTION).is_file():
             staged = self.work / "solution"
             staged.mkdir()
@@ -197,6 +217,7 @@ class BenchSeat:
         harness = OracleHarness(self._context(directory), self.assets)
         turns: list[Turn] = []
         for number in range(rounds):
+            await self.services.begin_round(number)
             message = self.bundle.task.instruction if number == 0 else "Please go on."
             turns.append(await harness.turn(message, TurnLimits()))
         self._turns = tuple(turns)
@@ -207,14 +228,18 @@ class BenchSeat:
     async def mutate(self, mutant: Mutant) -> Graded:
         """The solved workspace with one thing broken."""
         await self.back_to("solved")
+        await self.services.begin_round(len(self._turns) - 1)
         await self._shell(mutant.script)
-        return await self._grade(mutate_turns(self._turns, mutant))
+        return await self._grade(mutate_turns(self._turns, mutant), mutant)
 
-    async def _grade(self, turns: tuple[Turn, ...]) -> Graded:
+    async def _grade(self, turns: tuple[Turn, ...], mutant: Mutant | None = None) -> Graded:
         task = self.bundle.task
         number, self._attempt = self._attempt, self._attempt + 1
         await self.environment.kill_all()
         probes = [await self.environment.probe(p.id, p.run) for p in task.probes]
+        services = await self.services.results()
+        if mutant is not None:
+            services = mutate_probes(services, mutant)
         root = self.work / f"evidence-{number}"
         manifest = await self.environment.freeze(
             task.artifact_roots, root, FreezeLimits(), baseline=self.baseline
@@ -225,7 +250,7 @@ class BenchSeat:
             files_root=root,
             manifest=manifest,
             turns=turns,
-            probes=tuple(probes),
+            probes=(*probes, *services),
         )
         first = _graded(await self.supervisor.supervise(evidence, rounds_left=0))
         for _ in range(self.repeat - 1):

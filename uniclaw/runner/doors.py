@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 from uniclaw.gateway.exchange import WireExchange
 from uniclaw.gateway.gateway import Gateway
-from uniclaw.gateway.upstream import upstream_of
+from uniclaw.gateway.upstream import (
+    ExchangeSource,
+    RecordedUpstream,
+    UpstreamSpec,
+    upstream_of,
+)
 from uniclaw.harnesses.doors import model_door
 from uniclaw.models.metering import SpendLimits
 from uniclaw.models.settings import ModelSettings
@@ -52,6 +57,7 @@ class Doors:
         limits: SpendLimits,
         on_exchange: Callable[[WireExchange], None],
         watch: Callable[[str, str], None],
+        recorded: ExchangeSource | None = None,
     ) -> OpenDoor:
         """Open the door of one episode's attempt.
 
@@ -61,11 +67,16 @@ class Doors:
             limits: what the episode may spend.
             on_exchange: hears of every request.
             watch: raises `FirewallBreach` for a request that carries hidden text.
+            recorded: stored answers, in place of the provider.
         """
         if self._gateway is None:
             self._gateway = await Gateway(prices=self._prices).__aenter__()
         gateway = self._gateway
-        upstream = upstream_of(spec, self._settings, environ=self._environ)
+        upstream: UpstreamSpec = (
+            upstream_of(spec, self._settings, environ=self._environ)
+            if recorded is None
+            else RecordedUpstream(recorded, spec)
+        )
         opened = await gateway.open_episode(episode, upstream, limits, on_exchange, watch)
 
         final: list[RoleUsage] = []

@@ -22,6 +22,7 @@ class Recorder:
         episode: EpisodeId,
         attempt: int,
         drawn: Mapping[str, str] | None = None,
+        redact: Callable[[str], str] = str,
     ) -> None:
         """Bind to an episode's attempt.
 
@@ -30,11 +31,13 @@ class Recorder:
             episode: id of the attempt.
             attempt: its number.
             drawn: texts drawn at random for it, such as canaries; no part of a request's key.
+            redact: takes out what must not be stored.
         """
         self._store = store
         self._episode = episode
         self._attempt = attempt
         self._drawn = drawn or {}
+        self._redact = redact
         self._next = store.next_call(episode)
         self._reused = False
         # An attempt that goes on after its runner died: these are on record already.
@@ -54,7 +57,7 @@ class Recorder:
                 self._known[key] -= 1
                 return
             reach("call.before")
-            blob = self._store.put_blob(to_json(exchange).encode())
+            blob = self._store.put_blob(self._redact(to_json(exchange)).encode())
             spent = RoleUsage(
                 calls=1 if exchange.attempt == 1 else 0,
                 usage=exchange.usage or Usage(),
@@ -78,10 +81,15 @@ class Recorder:
 
         return observe
 
-    def record_wire(self, exchange: WireExchange) -> None:
-        """What the gateway calls for each request of a harness inside."""
+    def record_wire(self, exchange: WireExchange, *, reused: bool = False) -> None:
+        """What the gateway calls for each request of a harness inside.
+
+        Args:
+            exchange: the request and what became of it.
+            reused: answered from the store.
+        """
         reach("call.before")
-        blob = self._store.put_blob(to_json(exchange).encode())
+        blob = self._store.put_blob(self._redact(to_json(exchange)).encode())
         self._store.add_call(
             CallRow(
                 self._episode,
@@ -93,6 +101,7 @@ class Recorder:
                 blob,
                 _spent(exchange),
                 exchange.request_hash,
+                reused,
             )
         )
         self._next += 1

@@ -21,6 +21,8 @@ PAIR = ("harness", "model")
 """Instead of `executor`: every harness with every model."""
 FACTORS: Mapping[str, float] = {"half": 0.5, "standard": 1.0, "double": 2.0}
 OWN = ("name", "description")
+ENGINE = "engine"
+"""The one setting of the tool that a file may hold; it shapes no result."""
 _PARALLEL = ("episodes", "models")
 
 
@@ -42,7 +44,7 @@ def read_experiment(path: Path) -> dict[str, object]:
     data = read_yaml(path)
     if not isinstance(data, dict):
         raise UserError("expected a mapping", file=path, value=data)
-    known = {*OWN, *RunSettings.model_fields}
+    known = {*OWN, *RunSettings.model_fields, ENGINE}
     for key, value in data.items():
         if key not in known:
             raise UserError("unknown key", file=path, field=key, value=value)

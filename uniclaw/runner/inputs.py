@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from uniclaw.assets import Assets, tree_hash
 from uniclaw.config import RunSettings
 from uniclaw.errors import UserError
-from uniclaw.runner.assembly import rubric_hash
+from uniclaw.runner.hidden_side import rubric_hash
 from uniclaw.suites.bundle import Suite, TaskBundle
 
 SHAPING_ROOTS = ("roles", "firewall")
@@ -55,9 +55,20 @@ def _task(bundle: TaskBundle, settings: RunSettings) -> JsonValue:
         "sources": _tree(bundle.sources),
         "skills": _tree(bundle.skills),
         "services": _tree(bundle.services),
+        **({"sidecars": _sidecars(bundle)} if bundle.sidecars else {}),
         "rubric": rubric_hash(bundle.load_rubric()),
         "solution": None if solution is None else tree_hash(solution),
     }
+
+
+def _sidecars(bundle: TaskBundle) -> JsonValue:
+    """Programs, seeds and descriptions of the background services."""
+    found: dict[str, JsonValue] = {}
+    for spec in bundle.sidecars:
+        said = spec.model_dump_json(exclude={"files"})
+        files = _tree(spec.files)
+        found[spec.name] = hashlib.sha256(f"{said}\0{files}".encode("utf-8", "replace")).hexdigest()
+    return found
 
 
 def _tree(paths: Mapping[str, Path]) -> str:

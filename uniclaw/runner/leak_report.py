@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from uniclaw.assets import Assets
 from uniclaw.errors import StoreError
+from uniclaw.experiment import NEUTRAL, REPEAT
 from uniclaw.firewall.adherence import AdherenceRow, Said, adherence_rows, load_measures
 from uniclaw.firewall.measure import LeakRow, Screened, leak_rows
 from uniclaw.firewall.projection import visible_texts
@@ -47,6 +48,8 @@ def leak_measures(run: Path, assets: Assets) -> LeakMeasures:
     found: list[StatusClue] = []
     with RunStore.open(run) as store:
         for record in store.episodes():
+            if record.axes.user_simulator in {NEUTRAL, REPEAT}:
+                continue  # control arms would thin out the base rate of `sealed`
             drafts.extend(_drafts(record))
             for item in record.rounds:
                 found.extend(_clues(record, item, assets))

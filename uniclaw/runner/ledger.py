@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -43,6 +44,15 @@ class _Account:
         return None
 
 
+class Left(NamedTuple):
+    """What a budget still allows."""
+
+    cell: str | None
+    """None: the whole run."""
+    usd: float | None
+    tokens: float | None
+
+
 @dataclass
 class Ledger:
     """Accounts of a run and of its cells."""
@@ -59,10 +69,9 @@ class Ledger:
         self._cells: defaultdict[str, _Account] = defaultdict(_Account)
 
     def load(self, rows: Iterable[Mapping[str, JsonValue]]) -> None:
-        """Take over what a run had spent when it was stopped: its settled rows."""
+        """Take over what a run had spent when it was stopped: its settled `brief_rows`."""
         for row in rows:
-            usage, seconds = row.get("paid") or row.get("usage"), row.get("seconds")
-            wall = seconds.get("wall") if isinstance(seconds, dict) else None
+            usage, wall = row.get("paid"), row.get("wall_s")
             spent = usage.values() if isinstance(usage, dict) else ()
             hours = float(wall) / 3600 if isinstance(wall, int | float) else 0.0
             self._add(str(row.get("cell")), [RoleUsage.model_validate(s) for s in spent], hours)
@@ -73,6 +82,22 @@ class Ledger:
         """Enter a settled episode."""
         hours = record.seconds.get("wall", 0.0) / 3600
         self._add(record.cell, list(paid_by(record).values()), hours)
+
+    def left(self, cell: str) -> tuple["Left", "Left"]:
+        """What the run and a cell may still spend; None where there is no limit."""
+        pairs = (
+            (None, self._run, self.budgets.run),
+            (cell, self._cells[cell], self.budgets.cell),
+        )
+        run, own = (
+            Left(
+                name,
+                None if limit.usd is None else max(0.0, limit.usd - account.usd),
+                None if limit.tokens is None else float(max(0, limit.tokens - account.tokens)),
+            )
+            for name, account, limit in pairs
+        )
+        return run, own
 
     def _add(self, cell: str, spent: list[RoleUsage], hours: float) -> None:
         self._run.add(spent, 0.0)

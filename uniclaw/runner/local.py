@@ -2,11 +2,9 @@
 
 import asyncio
 import itertools
-import signal
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
@@ -20,6 +18,7 @@ from uniclaw.experiment import Planned
 from uniclaw.failpoints import reach
 from uniclaw.records import Outcome
 from uniclaw.runner.history import with_history
+from uniclaw.runner.interrupts import on_interrupt
 from uniclaw.runner.ledger import Ledger
 from uniclaw.runner.record import Provenance, build_record
 from uniclaw.runner.retry_policy import AttemptPolicy
@@ -95,7 +94,7 @@ class LocalRunner:
         path = self._store.root / "checkpoints.sqlite"
         async with EpisodeGraph(self._seats, path) as graph:
             gate = asyncio.Semaphore(self._parallel)
-            with self._signals():
+            with on_interrupt(self.stop):
                 self._tasks = {
                     asyncio.create_task(self._one(graph, gate, p), name=p.episode_id)
                     for p in planned
@@ -104,17 +103,6 @@ class LocalRunner:
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
                 raise result
-
-    @contextmanager
-    def _signals(self) -> Generator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.stop)
-        try:
-            yield
-        finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
 
     def stop(self) -> None:
         """First call: start no more. Second call: cancel what runs."""

@@ -1,6 +1,6 @@
 """Checks a plan before anything is played or paid for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from uniclaw.errors import UserError
@@ -22,7 +22,7 @@ def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
     """
     bundles = {p.bundle.task_id: p.bundle for p in planned}
     for bundle in bundles.values():
-        _runnable(bundle)
+        _runnable(bundle, network=workshop.settings.network)
     for item in {p.axes: p for p in planned}.values():
         workshop.check_cell(item)
     for item in planned:
@@ -34,13 +34,18 @@ def check_all(workshop: "Workshop", planned: Sequence[Planned]) -> None:
                 value=item.bundle.task_id,
             )
         workshop.check_rubric(item)
+    _services(workshop, bundles.values())
+    _programs(workshop, bundles.values())
+    _network(workshop, bundles.values())
     _layers(workshop, planned)
     _consent(workshop, planned)
     _prices(workshop, planned)
 
 
-def _runnable(bundle: TaskBundle) -> None:
-    errors = [f for f in bundle.findings if f.severity == "error"]
+def _runnable(bundle: TaskBundle, *, network: bool) -> None:
+    # A refused row ends its own episodes, with a typed outcome, and nobody else's.
+    allowed = {"refused", "needs-network"} if network else {"refused"}
+    errors = [f for f in bundle.findings if f.severity == "error" and f.code not in allowed]
     if errors:
         said = "; ".join(f"{f.code}: {f.message}" for f in errors[:5])
         raise UserError(
@@ -54,6 +59,41 @@ def _layers(workshop: "Workshop", planned: Sequence[Planned]) -> None:
         if inside and workshop.settings.environment != "docker":
             raise UserError(
                 "this harness is installed in an image: it plays in docker alone",
+                field="environment",
+                value=workshop.settings.environment,
+            )
+
+
+def _services(workshop: "Workshop", bundles: Iterable[TaskBundle]) -> None:
+    for bundle in bundles:
+        if bundle.sidecars and workshop.settings.environment != "docker":
+            named = ", ".join(spec.name for spec in bundle.sidecars)
+            raise UserError(
+                f"{bundle.task_id} has the services {named}, which play in docker alone",
+                field="environment",
+                value=workshop.settings.environment,
+            )
+
+
+def _programs(workshop: "Workshop", bundles: Iterable[TaskBundle]) -> None:
+    for bundle in bundles:
+        if (
+            workshop.settings.environment != "docker"
+            and bundle.runnable
+            and bundle.load_rubric().program is not None
+        ):
+            raise UserError(
+                f"{bundle.task_id} has a grader with fixed paths, which runs in docker alone",
+                field="environment",
+                value=workshop.settings.environment,
+            )
+
+
+def _network(workshop: "Workshop", bundles: Iterable[TaskBundle]) -> None:
+    for bundle in bundles:
+        if bundle.task.network != "none" and workshop.settings.environment != "docker":
+            raise UserError(
+                f"{bundle.task.task_id} asks for a network, whose recording needs docker",
                 field="environment",
                 value=workshop.settings.environment,
             )

@@ -11,6 +11,7 @@ from uniclaw.models.cassette import CassetteModel, Recorded, Tape
 from uniclaw.models.metering import Exchange
 from uniclaw.ports import ChatModel
 from uniclaw.records import Outcome
+from uniclaw.runner.wire_tape import is_wire
 from uniclaw.store.attempts import AttemptRow
 from uniclaw.store.run_store import CallRow, RunStore
 
@@ -38,14 +39,17 @@ class Through(Protocol):
 
 
 def exchanges(store: RunStore, rows: Iterable[CallRow]) -> Iterator[Recorded]:
-    """Stored exchanges with the keys of their requests.
+    """Stored exchanges of the roles with the keys of their requests; not those of the gateway.
 
     Raises:
         StoreError: one is missing or damaged.
     """
     for row in rows:
+        data = store.get_blob(row.blob)
+        if is_wire(data):
+            continue
         try:
-            exchange = Exchange.model_validate_json(store.get_blob(row.blob))
+            exchange = Exchange.model_validate_json(data)
         except ValidationError as error:
             raise StoreError(f"exchange {row.blob} of {row.episode_id}: {error}") from error
         yield Recorded(row.request, exchange)

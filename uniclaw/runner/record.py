@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from uniclaw.environments.services import PREFIX
 from uniclaw.episode.files import EpisodeFiles, TextFile
 from uniclaw.episode.nodes import Frozen
 from uniclaw.episode.referee import Draft
@@ -23,6 +24,8 @@ class Provenance(NamedTuple):
     flags: tuple[str, ...] = ()
     parent: str | None = None
     """`RUN/EPISODE` that it was made from."""
+    parent_round: int | None = None
+    """Last round that a fork took over."""
 
 
 def rounds_of(files: EpisodeFiles, seconds: dict[int, dict[str, float]]) -> tuple[RoundRecord, ...]:
@@ -58,6 +61,14 @@ def _drafts(files: EpisodeFiles, number: int) -> Iterator[DraftRecord]:
     while (draft := files.load_if(files.ref(number, f"screen-{visit}"), Draft)) is not None:
         yield from draft.records
         visit += 1
+
+
+def _ended_services(files: EpisodeFiles, rounds: int) -> tuple[str, ...]:
+    """One remark per service that ended by itself."""
+    frozen = (files.load_if(files.ref(number, "frozen"), Frozen) for number in range(rounds))
+    probes = (probe for one in frozen if one for probe in one.probes)
+    ended = [p.id.removeprefix(PREFIX) for p in probes if p.id.startswith(PREFIX) and p.exit_code]
+    return tuple(f"service-ended:{name}" for name in dict.fromkeys(ended))
 
 
 class Scores(NamedTuple):
@@ -113,7 +124,7 @@ def build_record(
     for phases in seat.seconds.values():
         for name, value in phases.items():
             totals[name] = round(totals.get(name, 0.0) + value, 6)
-    return EpisodeRecord(
+    record = EpisodeRecord(
         run=spec.run,
         episode_id=spec.episode_id,
         attempt=spec.attempt,
@@ -150,5 +161,11 @@ def build_record(
         rubric_source=provenance.rubric_source,
         rubric_sha256=provenance.rubric_sha256,
         parent=provenance.parent,
-        flags=(*provenance.flags, *(last_verdict.flags if last_verdict else ())),
+        parent_round=provenance.parent_round,
+        flags=(
+            *provenance.flags,
+            *_ended_services(files, len(rounds)),
+            *(last_verdict.flags if last_verdict else ()),
+        ),
     )
+    return spec.secrets.redact_record(record)

@@ -147,7 +147,8 @@ async def _all(
     return RunResult(
         name=store.name,
         root=store.root,
-        records=store.readable()[0],
+        records=store.settled,
+        totals=totals(store.brief_rows(), len(waiting)),
         planned=len(waiting),
         assets=workshop.assets.taken,
         interrupted=False,

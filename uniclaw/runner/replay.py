@@ -17,6 +17,7 @@ from uniclaw.runner.recall import exchanges
 from uniclaw.runner.resume import stored_document, stored_settings
 from uniclaw.runner.retry_policy import AttemptPolicy
 from uniclaw.runner.start import RunResult, play_on, prepare
+from uniclaw.runner.wire_tape import WireTape, wire_exchanges
 from uniclaw.store.run_store import Key, RunStore, refuse_existing
 
 COMPARED = ("settings", "images", "inputs")
@@ -46,6 +47,11 @@ class Recording:
         """Stored answers of an episode's result, failures of providers included."""
         calls = self.store.calls(self._ids[key_of(planned)])
         return Tape(exchanges(self.store, calls), failures=True, on_miss=self.missed.append)
+
+    def wires(self, planned: Planned) -> WireTape:
+        """What a harness inside was answered through the gateway."""
+        calls = self.store.calls(self._ids[key_of(planned)])
+        return WireTape(wire_exchanges(self.store, calls), self.missed.append)
 
     def parent(self, planned: Planned) -> str:
         """`RUN/EPISODE` of what is played again."""
@@ -120,6 +126,7 @@ def replay(
             recording=recording.tape,
             parent=recording.parent,
         )
+        prepared.workshop.wires = recording.wires
         document = prepared.document()
         refuse_changes(stored, document, COMPARED)
         prepared = prepared._replace(planned=[p for p in prepared.planned if recording.has(p)])
@@ -128,7 +135,7 @@ def replay(
         document["parent"] = {"run": root.name, "by": "replay"}
         with RunStore.create(root.parent, new_name, document) as store:
             result = play_on(store, prepared, watch=watch, policy=AttemptPolicy(max_attempts=1))
-        found = run_differences(old.readable()[0], result.records)
+        found = run_differences(old.settled, result.records)
     if strict and recording.missed:
         raise ReplayDiffers(recording.missed[0])
     return Replayed(result, root.name, found, recording.missed)

@@ -11,6 +11,7 @@ from uniclaw.config import RunSettings
 from uniclaw.environments.clean import clean
 from uniclaw.errors import StoreError, UserError
 from uniclaw.records import Outcome
+from uniclaw.runner.engines import LOCAL, fleet_of, parse_engine
 from uniclaw.runner.inputs import refuse_changes
 from uniclaw.runner.local import Watcher
 from uniclaw.runner.start import RunResult, play_on, prepare
@@ -75,6 +76,7 @@ def resume(
     notify: Callable[[str], None],
     watch: Callable[[int], Watcher],
     assets_dir: Path | None = None,
+    engine: str = LOCAL,
 ) -> tuple[RunResult, Recovered]:
     """Complete a run: one row per task, cell and trial, nothing left behind.
 
@@ -84,12 +86,13 @@ def resume(
         notify: says what goes on.
         watch: makes the progress display for a number of episodes.
         assets_dir: asset tree to look in first.
+        engine: where to play on, `local` or `ray[:ADDRESS]`.
 
     Raises:
         UserError: no such run, or what shapes its results has changed since.
         StoreError: another runner works on it, a newer version wrote it, or it is damaged.
     """
-    assets = Assets(default_roots(assets_dir, environ=environ))
+    assets, where = Assets(default_roots(assets_dir, environ=environ)), parse_engine(engine)
     with RunStore.open(root, write=True) as store:
         stored = stored_document(store)
         settings = stored_settings(stored, root)
@@ -100,11 +103,28 @@ def resume(
             environ=environ,
             notify=notify,
             salt=str(stored.get("salt")),
+            build=where.local,
         )
-        refuse_changes(stored, prepared.document(), COMPARED)
-        found = recover(store, docker=settings.environment == "docker")
-        notify(found.sentence)
-        return play_on(store, prepared, watch=watch), found
+        with fleet_of(where, prepared.workshop, notify) as fleet:
+            refuse_changes(*comparable(stored, prepared.document()), COMPARED)
+            found = recover(store, docker=settings.environment == "docker")
+            notify(found.sentence)
+            return play_on(store, prepared, watch=watch, fleet=fleet), found
+
+
+def comparable(
+    stored: Mapping[str, JsonValue], now: Mapping[str, JsonValue]
+) -> tuple[Mapping[str, JsonValue], Mapping[str, JsonValue]]:
+    """Two documents of a run, with image tags alone if one of them was played by several engines.
+
+    A tag is the hash of the recipe; the content id beside it differs from engine to engine.
+    """
+    both = (stored, now)
+    images = [found if isinstance(found := d.get("images"), dict) else {} for d in both]
+    if all(" " in str(text) for found in images for text in found.values()):
+        return both
+    short = [{name: str(text).partition(" ")[0] for name, text in i.items()} for i in images]
+    return {**stored, "images": {**short[0]}}, {**now, "images": {**short[1]}}
 
 
 def stored_document(store: RunStore) -> Mapping[str, JsonValue]:
@@ -140,7 +160,7 @@ def recover(store: RunStore, *, docker: bool) -> Recovered:
     """
     settled = len(store.settled_ids())
     cancelled = store.reopen(Outcome.CANCELLED.value)
-    removed = clean(run=store.name, docker=docker)
+    removed = clean(run=store.name, docker=docker, snapshots=False)
     litter = sum(1 for _ in _sweep(store.root))
     written: list[str] = []
     damaged: list[str] = [str(p) for p in _missing(store)]

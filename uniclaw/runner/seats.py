@@ -10,8 +10,9 @@ from uniclaw.config import RunSettings
 from uniclaw.environments import create_factory
 from uniclaw.environments.images import Images
 from uniclaw.environments.network import RELAY
+from uniclaw.episode.boundary import Origin
 from uniclaw.errors import UserError
-from uniclaw.experiment import Planned, cells
+from uniclaw.experiment import WITHOUT_MODEL, Planned, cells
 from uniclaw.firewall.explain import explain
 from uniclaw.firewall.policy import load_policy
 from uniclaw.harnesses import harness_kind
@@ -22,15 +23,20 @@ from uniclaw.models.metering import ExchangeObserver, MeteredModel, SpendLimits
 from uniclaw.models.settings import ModelSettings
 from uniclaw.ports import ChatModel, EnvironmentFactory
 from uniclaw.pricing import ModelPrice, PriceTable
-from uniclaw.runner.assembly import TEMPLATE, Assembly, image_of
+from uniclaw.runner.assembly import Assembly, image_of
 from uniclaw.runner.doors import Doors
 from uniclaw.runner.exchanges import Recorder
 from uniclaw.runner.local import Assembled
+from uniclaw.runner.origins import nested_origin
 from uniclaw.runner.recall import Through, earlier_answers, only, taped
+from uniclaw.runner.shelf import Shelf
+from uniclaw.runner.way_out import WaysOut
+from uniclaw.runner.wire_tape import WireTape
 from uniclaw.store.records import Axes
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites.bundle import Suite, TaskBundle
-from uniclaw.supervisor.lines import judge_lines, rubric_lines
+from uniclaw.suites.privacy import Secrets
+from uniclaw.supervisor.lines import model_lines
 from uniclaw.user_simulator import load_persona
 
 UNGATED = frozenset({"scripted", "cassette"})
@@ -53,13 +59,23 @@ class Workshop:
     """Seed of the neutral ids; secret towards roles, stored with the run."""
     images: dict[str, str] = field(default_factory=dict[str, str])
     """Recipe name -> tag and content id."""
+    secrets: Secrets = field(default_factory=Secrets)
+    """Private variables that tasks may ask for."""
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Imported task that cannot run here -> why; none of it is planned."""
     store: RunStore | None = None
     recording: Callable[[Planned], Tape] | None = None
     """For a replay: the stored answers of an episode; no provider is asked."""
+    wires: Callable[[Planned], WireTape] | None = None
+    """For a replay: what harnesses in containers were answered through the gateway."""
     judges_only: bool = False
     """For judging anew: executor and user simulator are not asked."""
     parent: Callable[[Planned], str] | None = None
     """`RUN/EPISODE` that an episode is made from."""
+    origin: Callable[[Planned], Origin] | None = None
+    """For forks: what an episode continues."""
+    shelf: Shelf = field(default_factory=Shelf)
+    """What does not differ between episodes of one task and policy."""
     _factory: EnvironmentFactory | None = None
 
     def __post_init__(self) -> None:
@@ -69,6 +85,7 @@ class Workshop:
         self._models = ModelSettings.from_environ(self.environ)
         self._gates: dict[str, Gate] = {}
         self.doors = Doors(self._prices, self._models, self.environ)
+        self.ways_out = WaysOut(self.settings.private_hosts)
 
     # --- before the run ------------------------------------------------------------------
 
@@ -97,8 +114,9 @@ class Workshop:
     def models_of(self, axes: Axes) -> tuple[str, ...]:
         """Every model a cell asks."""
         executor = () if axes.model is None else (axes.model,)
-        user = () if axes.user_simulator == TEMPLATE else (axes.user_simulator,)
-        return (*executor, *self.judge_names(axes.supervisor), *user)
+        user = () if axes.user_simulator in WITHOUT_MODEL else (axes.user_simulator,)
+        auditor = () if self.settings.auditor is None else (self.settings.auditor,)
+        return (*executor, *self.judge_names(axes.supervisor), *user, *auditor)
 
     def check_rubric(self, planned: Planned) -> None:
         """Load a task's rubric, and see that somebody decides every line.
@@ -107,7 +125,7 @@ class Workshop:
             UserError: it is broken, or needs a judge and `checks` was asked for.
         """
         loaded = planned.bundle.load_rubric()
-        judged = [line.id for line in judge_lines(rubric_lines(loaded.rubric))]
+        judged = model_lines(loaded.rubric)
         if judged and planned.axes.supervisor == CHECKS:
             shown = ", ".join(judged[:5]) + (" ..." if len(judged) > 5 else "")
             raise UserError(
@@ -131,7 +149,10 @@ class Workshop:
         matrix = cells(self.settings, self.assets)
         kinds = [harness_kind(axes.harness, self.assets) for axes in matrix]
         inside = {image_of(e, k) for e in environments for k in kinds}
-        relay = {RELAY} if any(k.layer for k in kinds) else set[str]()
+        networked = any(b.task.network != "none" for b in self.suite.tasks)
+        programs = [b.load_rubric().program for b in self.suite.tasks]
+        networked |= any(p is not None and p.asks_model for p in programs)
+        relay = {RELAY} if networked or any(k.layer for k in kinds) else set[str]()
         services = {spec.image for bundle in self.suite.tasks for spec in bundle.sidecars}
         return tuple(sorted(environments | inside | relay | services))
 
@@ -165,6 +186,14 @@ class Workshop:
         """Text of the persona that plays this task's user."""
         name = axes.persona or self.settings.persona or bundle.brief.persona or DEFAULT_PERSONA
         return load_persona(name, bundle.task.language, assets)
+
+    def origin_of(self, planned: Planned) -> Origin | None:
+        """What an episode continues; None when it starts from the beginning."""
+        if self.origin is not None:
+            return self.origin(planned)
+        if self.settings.nested and self.store is not None:
+            return nested_origin(self.store, planned)
+        return None
 
     def answers(self, planned: Planned, recorder: Recorder, drawn: Mapping[str, str]) -> Through:
         """Where the answers of an episode's models come from: the store first, then providers."""

@@ -3,18 +3,31 @@
 A good rubric gives none of the shortcuts a pass, and each mutant loses exactly its line.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
+from uniclaw.environments.services import PREFIX
 from uniclaw.errors import UserError
-from uniclaw.hidden.rubric import AllCheck, AnyCheck, Check, CommandCheck, NotCheck, Rubric
-from uniclaw.records import Event, EventKind, Task, Turn
+from uniclaw.hidden.rubric import (
+    AllCheck,
+    AnyCheck,
+    Check,
+    CommandCheck,
+    GraderCheck,
+    NotCheck,
+    Rubric,
+)
+from uniclaw.records import Event, EventKind, ProbeResult, Task, Turn
 from uniclaw.store.atomic import to_json
 from uniclaw.suites.bundle import TaskBundle
 
-_DIRECTIVE = re.compile(r"#\s*(also|drop-trace|message):\s*(.*)")
+_DIRECTIVE = re.compile(r"#\s*(also|drop-trace|drop-audit|set-state|message):\s*(.*)")
+_SET_STATE = re.compile(r"(\S+)\s+(/\S*)\s+(.+)")
 
 
 def _paths(check: Check) -> Iterator[str]:
@@ -28,6 +41,8 @@ def _paths(check: Check) -> Iterator[str]:
         yield from _paths(check.check)
     elif isinstance(check, CommandCheck):
         yield from check.keep
+    elif isinstance(check, GraderCheck):
+        yield from check.outputs
 
 
 def artifact_names(task: Task, rubric: Rubric) -> tuple[str, ...]:
@@ -86,6 +101,10 @@ class Mutant(NamedTuple):
     also: tuple[str, ...] = ()
     drop_trace: str | None = None
     message: str | None = None
+    drop_audit: str | None = None
+    """Entries of the services' audit logs whose JSON matches are dropped."""
+    set_state: tuple[str, ...] = ()
+    """`SERVICE POINTER JSON`: what a service's state is said to hold there."""
 
 
 def read_mutants(directory: Path | None) -> tuple[Mutant, ...]:
@@ -105,11 +124,14 @@ def _read_mutant(file: Path) -> Mutant:
     except UnicodeDecodeError as error:
         raise UserError("not UTF-8", file=file, value=str(error)) from error
     said: dict[str, str] = {}
+    states: list[str] = []
     for line in script.splitlines():
         if not line.startswith("#"):
             break
         if found := _DIRECTIVE.match(line):
             said[found[1]] = found[2].strip()
+            if found[1] == "set-state":
+                states.append(_checked_state(found[2].strip(), file))
     return Mutant(
         line=re.sub(r"(\.\d+)?\.sh$", "", file.name),
         script=script,
@@ -117,7 +139,59 @@ def _read_mutant(file: Path) -> Mutant:
         also=tuple(x.strip() for x in said.get("also", "").split(",") if x.strip()),
         drop_trace=said.get("drop-trace"),
         message=said.get("message"),
+        drop_audit=said.get("drop-audit"),
+        set_state=tuple(states),
     )
+
+
+def _checked_state(text: str, file: Path) -> str:
+    found = _SET_STATE.fullmatch(text)
+    try:
+        if found is not None:
+            json.loads(found[3])
+            return text
+    except ValueError:
+        pass
+    raise UserError("expected SERVICE POINTER JSON", file=file, field="set-state", value=text)
+
+
+def mutate_probes(probes: tuple[ProbeResult, ...], mutant: Mutant) -> tuple[ProbeResult, ...]:
+    """What the services logged and hold, as the mutant wants it.
+
+    Raises:
+        UserError: `set-state` names a place that is not there.
+    """
+    return tuple(_mutate_probe(p, mutant) if p.id.startswith(PREFIX) else p for p in probes)
+
+
+def _mutate_probe(probe: ProbeResult, mutant: Mutant) -> ProbeResult:
+    document = json.loads(probe.stdout)
+    if mutant.drop_audit is not None:
+        pattern = re.compile(mutant.drop_audit)
+        document["audit"] = [e for e in document["audit"] if not pattern.search(to_json(e))]
+    for text in mutant.set_state:
+        found = _SET_STATE.fullmatch(text)
+        if found is not None and f"{PREFIX}{found[1]}" == probe.id:
+            where = f"{mutant.file}: {found[2]}"
+            _set(document["state"], found[2].split("/")[1:], json.loads(found[3]), where)
+    return probe.model_copy(update={"stdout": json.dumps(document, ensure_ascii=False)})
+
+
+def _set(place: JsonValue, steps: list[str], value: JsonValue, where: str) -> None:
+    step = steps[0].replace("~1", "/").replace("~0", "~")
+    try:
+        if isinstance(place, dict) and len(steps) == 1:
+            place[step] = value
+        elif isinstance(place, dict):
+            _set(place[step], steps[1:], value, where)
+        elif isinstance(place, list) and len(steps) == 1:
+            place[int(step)] = value
+        elif isinstance(place, list):
+            _set(place[int(step)], steps[1:], value, where)
+        else:
+            raise KeyError(step)
+    except (KeyError, IndexError, ValueError) as error:
+        raise UserError("no such place in the state", field="set-state", value=where) from error
 
 
 def mutate_turns(turns: tuple[Turn, ...], mutant: Mutant) -> tuple[Turn, ...]:

@@ -4,34 +4,42 @@ import asyncio
 import importlib.metadata
 import platform
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
 
 import uniclaw
 from uniclaw.assets import Assets, default_roots
 from uniclaw.config import LISTS, RunSettings, ToolSettings, resolve, split_list
+from uniclaw.episode.boundary import Origin
 from uniclaw.errors import UserError
-from uniclaw.experiment import Planned, plan
+from uniclaw.experiment import ROUND_0, Planned, plan
 from uniclaw.models.cassette import Tape
+from uniclaw.runner.engines import fleet_of, parse_engine
 from uniclaw.runner.estimate import Plan, estimate, read_history
 from uniclaw.runner.experiment_file import find_experiment, read_experiment
 from uniclaw.runner.inputs import inputs
 from uniclaw.runner.ledger import Ledger
+from uniclaw.runner.left_out import leave_out, told
 from uniclaw.runner.local import LocalRunner, Watcher, key_of
 from uniclaw.runner.preflight import check_all
 from uniclaw.runner.retry_policy import AttemptPolicy
 from uniclaw.runner.seats import Workshop
-from uniclaw.runner.summary import document, exit_code
+from uniclaw.runner.summary import Totals, exit_code, parts, totals
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import RunStore, refuse_existing
 from uniclaw.suites import load_suite
 from uniclaw.suites.bundle import TaskBundle
+from uniclaw.suites.claw_swe import SweOptions
+from uniclaw.suites.privacy import read_secrets
 from uniclaw.yamlio import read_yaml
+
+if TYPE_CHECKING:
+    from uniclaw.runner.ray_start import Fleet
 
 PACKAGES = (
     "anthropic",
@@ -49,34 +57,48 @@ class RunResult(NamedTuple):
     name: str
     root: Path
     records: Sequence[EpisodeRecord]
+    """Each is read when it is asked for."""
+    totals: Totals
     planned: int
     assets: Mapping[str, Path]
     interrupted: bool
+    left_out: Mapping[str, str] = {}
+    """Imported task that cannot run here -> why; it was not planned."""
     stopped: Mapping[str, str] = {}
     """Cell, or `run` -> the budget that was used up before all its episodes were played."""
+    damaged: Sequence[str] = ()
+    """What is wrong with records that cannot be read."""
+
+    @property
+    def parts(self) -> dict[str, JsonValue | Iterator[JsonValue]]:
+        """`{run, summary, episodes}`; the episodes are read as they are taken."""
+        found = parts(self.name, self.records, self.totals)
+        for name, said in (("stopped", self.stopped), ("left_out", self.left_out)):
+            if said:
+                found[name] = dict(said)
+        return found
 
     @property
     def document(self) -> dict[str, JsonValue]:
-        """`{run, summary, episodes}`."""
-        found = document(self.name, self.records, self.planned)
-        return {**found, "stopped": dict(self.stopped)} if self.stopped else found
+        """All of `parts` in memory: for runs of a few hundred episodes."""
+        taken = self.parts.items()
+        return {name: list(v) if isinstance(v, Iterator) else v for name, v in taken}
 
     @property
     def exit_code(self) -> int:
         """0 when every planned episode has an outcome that counts."""
-        return exit_code(self.records, self.planned)
+        return exit_code(self.totals, self.planned, self.damaged)
 
     @property
     def headline(self) -> str:
         """One sentence for the terminal."""
-        scored = [r for r in self.records if r.outcome.scored]
-        passed = sum(1 for r in scored if r.passed)
-        lost = len(self.records) - len(scored)
-        left = self.planned - len(self.records)
+        passed, scored = self.totals.passed, self.totals.scored
+        lost = self.totals.settled - scored
+        left = self.planned - self.totals.settled
         said = "; ".join(f"{name}: {reason}" for name, reason in self.stopped.items())
         why = f" ({said})" if said else ""
         rest = f", {left} not played{why}" if left else ""
-        rate = f"{passed} of {len(scored)} scored episodes pass" if scored else "nothing scored"
+        rate = f"{passed} of {scored} scored episodes pass" if scored else "nothing scored"
         return f"run {self.name}: {rate}, {lost} without a score{rest} ({self.root})"
 
 
@@ -159,6 +181,7 @@ def prepare(
     judges_only: bool = False,
     parent: Callable[[Planned], str] | None = None,
     bundle: Callable[[TaskBundle], TaskBundle] | None = None,
+    origin: Callable[[Planned], Origin] | None = None,
 ) -> Prepared:
     """Load, plan, check and build; nothing is played and nothing is written.
 
@@ -174,13 +197,28 @@ def prepare(
         judges_only: ask no executor and no user simulator.
         parent: what an episode is made from.
         bundle: changes a task before it is planned.
+        origin: for forks, what an episode continues.
 
     Raises:
         UserError: anything wrong with what the user gave.
     """
+    private = read_secrets(settings.privacy)
     suite = load_suite(
-        settings.suite, assets=assets, tasks=settings.tasks, snapshot=settings.snapshot
+        settings.suite,
+        assets=assets,
+        tasks=settings.tasks,
+        snapshot=settings.snapshot,
+        credentials=private.names,
+        placeholders=private.placeholders,
+        swe=SweOptions(
+            prompt=settings.swe_prompt,
+            history=settings.history,
+            patch_source=settings.patch_source,
+        ),
     )
+    suite, out = leave_out(suite, settings.tasks)
+    for line in told(out):
+        notify(line)
     if bundle is not None:
         suite = replace(suite, tasks=tuple(bundle(b) for b in suite.tasks))
     run = name or f"{suite.name}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
@@ -192,9 +230,12 @@ def prepare(
         assets=assets,
         environ=environ,
         notify=notify,
+        secrets=private,
+        left_out=out,
         recording=recording,
         judges_only=judges_only,
         parent=parent,
+        origin=origin,
     )
     if salt is not None:
         workshop.salt = salt
@@ -227,41 +268,52 @@ def play_on(
     *,
     watch: Callable[[int], Watcher],
     policy: AttemptPolicy | None = None,
+    fleet: "Fleet | None" = None,
 ) -> RunResult:
-    """Play every episode of a run that has no row yet."""
+    """Play every episode of a run that has no row yet: on a fleet, else in this process."""
     workshop, planned = prepared
     workshop.store = store
     store.plan([(key_of(p), p.episode_id) for p in planned])
     open_ids = {base for _, base in store.unfinished()}
     waiting = [p for p in planned if p.episode_id in open_ids]
     ledger = Ledger(workshop.settings.budgets)
-    ledger.load(store.rows())
-    runner = LocalRunner(
-        store=store,
-        ledger=ledger,
-        assemble=workshop.assemble,
-        watcher=watch(len(waiting)),
-        parallel=workshop.settings.parallel,
-        policy=policy or AttemptPolicy(max_attempts=workshop.settings.max_attempts),
-    )
-    asyncio.run(_run(runner, waiting, workshop))
-    records, damaged = store.readable()
-    for problem in damaged:
-        workshop.notify(f"damaged: {problem}")
+    ledger.load(store.brief_rows())
+    watcher = watch(len(waiting))
+    policy = policy or AttemptPolicy(max_attempts=workshop.settings.max_attempts)
+    if fleet is None:
+        runner = LocalRunner(
+            store=store,
+            ledger=ledger,
+            assemble=workshop.assemble,
+            watcher=watcher,
+            parallel=workshop.settings.parallel,
+            policy=policy,
+        )
+        asyncio.run(_run(runner, waiting, workshop))
+        interrupted = runner.interrupted
+    else:
+        interrupted = fleet.play(store, waiting, watcher=watcher, ledger=ledger, policy=policy)
     return RunResult(
         name=store.name,
         root=store.root,
-        records=records,
+        records=store.settled,
+        totals=totals(store.brief_rows(), len(planned)),
         planned=len(planned),
         assets=workshop.assets.taken,
-        interrupted=runner.interrupted,
+        interrupted=interrupted,
         stopped=ledger.stopped,
+        left_out=workshop.left_out,
     )
 
 
 async def _run(runner: LocalRunner, waiting: Sequence[Planned], workshop: Workshop) -> None:
     try:
-        await runner.run(waiting)
+        # What others continue from comes first.
+        first = [p for p in waiting if p.axes.user_simulator == ROUND_0]
+        rest = [p for p in waiting if p.axes.user_simulator != ROUND_0]
+        for part in (first, rest):
+            if part or not waiting:
+                await runner.run(part)
     finally:
         await workshop.close()
 
@@ -289,6 +341,12 @@ def play(
     settings, tool, assets = resolve_settings(given, environ=environ, config=config)
     if tool.run is not None:
         refuse_existing(tool.runs_dir, tool.run)
-    prepared = prepare(tool.run, settings, assets=assets, environ=environ, notify=notify)
-    with RunStore.create(tool.runs_dir, prepared.workshop.run, prepared.document()) as store:
-        return play_on(store, prepared, watch=watch)
+    engine = parse_engine(tool.engine)
+    prepared = prepare(
+        tool.run, settings, assets=assets, environ=environ, notify=notify, build=engine.local
+    )
+    with (
+        fleet_of(engine, prepared.workshop, notify) as fleet,
+        RunStore.create(tool.runs_dir, prepared.workshop.run, prepared.document()) as store,
+    ):
+        return play_on(store, prepared, watch=watch, fleet=fleet)

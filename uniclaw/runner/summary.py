@@ -1,14 +1,16 @@
 """What `run` and `show` print: the documented shape over a run's settled records."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from uniclaw.hidden.verdict import LineResult
-from uniclaw.records import Outcome, RoleUsage, Usage
-from uniclaw.runner.history import paid_by
+from uniclaw.records import Outcome, RoleUsage, StopReason, Usage
 from uniclaw.store.records import EpisodeRecord, RoundRecord
+from uniclaw.suites.uniclawbench import NAME as UNICLAWBENCH
+from uniclaw.suites.uniclawbench_status import reference_result
 
 
 def episode_summary(record: EpisodeRecord) -> dict[str, JsonValue]:
@@ -37,7 +39,22 @@ def episode_summary(record: EpisodeRecord) -> dict[str, JsonValue]:
         "usage": {role: _usage(spent) for role, spent in record.usage.items()},
         "seconds": dict(record.seconds),
         "flags": list(record.flags),
+        **_reference(record),
     }
+
+
+def _reference(record: EpisodeRecord) -> dict[str, JsonValue]:
+    """The result in the words of the benchmark that the task is from."""
+    if record.suite != UNICLAWBENCH:
+        return {}
+    result = reference_result(
+        record.outcome,
+        record.reason,
+        best_score=record.best_score,
+        threshold=record.threshold,
+        completed=any(r.stop in {StopReason.FINISHED, StopReason.ASKED} for r in record.rounds),
+    )
+    return {"reference": result.model_dump(mode="json")}
 
 
 def _line(line: LineResult) -> dict[str, JsonValue]:
@@ -76,68 +93,117 @@ def _usage(spent: RoleUsage) -> dict[str, JsonValue]:
     return spent.model_dump(mode="json")
 
 
-def run_summary(records: Sequence[EpisodeRecord], planned: int) -> dict[str, JsonValue]:
-    """Totals over a run; rates are None when nothing is scored."""
-    scored = [r for r in records if r.outcome.scored]
-    passed = [r for r in scored if r.outcome is Outcome.PASS]
-    finals = [r.final_score for r in scored if r.final_score is not None]
-    bests = [r.best_score for r in scored if r.best_score is not None]
-    outcomes = Counter(r.outcome.value for r in records)
-    return {
+class Totals(NamedTuple):
+    """What a run's rows add up to."""
+
+    settled: int
+    scored: int
+    passed: int
+    summary: Mapping[str, JsonValue]
+    """As printed; rates are None when nothing is scored."""
+
+
+def totals(rows: Iterable[Mapping[str, JsonValue]], planned: int) -> Totals:
+    """Add up a run's `brief_rows`; no record is read.
+
+    Args:
+        rows: of the settled episodes.
+        planned: how many episodes there are in all.
+    """
+    counting = {outcome.value for outcome in Outcome if outcome.scored}
+    outcomes = Counter[str]()
+    usage, paid = _Sum(), _Sum()
+    finals, bests = _Mean(), _Mean()
+    earlier, wall_s = 0, 0.0
+    for row in rows:
+        outcome = str(row["outcome"])
+        outcomes[outcome] += 1
+        usage.add(row["usage"])
+        paid.add(row["paid"])
+        earlier += int(_number(row["earlier"]))
+        wall_s += _number(row["wall_s"])
+        if outcome in counting:
+            finals.add(row["final_score"])
+            bests.add(row["best_score"])
+    settled = outcomes.total()
+    scored = sum(number for outcome, number in outcomes.items() if outcome in counting)
+    passed = outcomes[Outcome.PASS.value]
+    summary: dict[str, JsonValue] = {
         "planned": planned,
-        "settled": len(records),
-        "scored": len(scored),
-        "passed": len(passed),
-        "pass_rate": len(passed) / len(scored) if scored else None,
-        "average_final_score": sum(finals) / len(finals) if finals else None,
-        "average_best_score": sum(bests) / len(bests) if bests else None,
-        "outcomes": dict(sorted(outcomes.items())),
-        "usage": _usage(_total(s for r in records for s in r.usage.values())),
-        "paid": _usage(_total(s for r in records for s in paid_by(r).values())),
-        "attempts": sum(len(r.earlier) + 1 for r in records),
-        "wall_s": sum(r.seconds.get("wall", 0.0) for r in records),
+        "settled": settled,
+        "scored": scored,
+        "passed": passed,
+        "pass_rate": passed / scored if scored else None,
+        "average_final_score": finals.value,
+        "average_best_score": bests.value,
+        "outcomes": {name: outcomes[name] for name in sorted(outcomes) if outcomes[name]},
+        "usage": usage.document,
+        "paid": paid.document,
+        "attempts": settled + earlier,
+        "wall_s": wall_s,
     }
+    return Totals(settled, scored, passed, summary)
 
 
-def _total(spent: Iterable[RoleUsage]) -> RoleUsage:
-    calls, usage, cost = 0, Usage(), 0.0
-    known = True
-    for item in spent:
-        calls += item.calls
-        usage += item.usage
-        known = known and item.cost_usd is not None
-        cost += item.cost_usd or 0.0
-    return RoleUsage(calls=calls, usage=usage, cost_usd=cost if known else None)
+def _number(value: JsonValue) -> float:
+    return value if isinstance(value, int | float) else 0.0
 
 
-def document(run: str, records: Sequence[EpisodeRecord], planned: int) -> dict[str, JsonValue]:
-    """`{run, summary, episodes}`."""
+class _Mean:
+    """An average over what is a number."""
+
+    def __init__(self) -> None:
+        self._sum, self._count = 0.0, 0
+
+    def add(self, value: JsonValue) -> None:
+        if isinstance(value, int | float):
+            self._sum, self._count = self._sum + value, self._count + 1
+
+    @property
+    def value(self) -> float | None:
+        return self._sum / self._count if self._count else None
+
+
+class _Sum:
+    """Usage over roles and episodes, added as plain numbers: there are many."""
+
+    def __init__(self) -> None:
+        self._calls, self._cost = 0, 0.0
+        self._known = True
+        self._tokens = Counter[str]()
+
+    def add(self, roles: JsonValue) -> None:
+        for spent in roles.values() if isinstance(roles, dict) else ():
+            if not isinstance(spent, dict):
+                continue
+            self._calls += int(_number(spent.get("calls")))
+            cost, tokens = spent.get("cost_usd"), spent.get("usage")
+            self._known = self._known and cost is not None
+            self._cost += _number(cost)
+            for kind, number in tokens.items() if isinstance(tokens, dict) else ():
+                self._tokens[kind] += int(_number(number))
+
+    @property
+    def document(self) -> dict[str, JsonValue]:
+        spent = RoleUsage(
+            calls=self._calls,
+            usage=Usage.model_validate(dict(self._tokens)),
+            cost_usd=self._cost if self._known else None,
+        )
+        return spent.model_dump(mode="json")
+
+
+def parts(
+    run: str, records: Iterable[EpisodeRecord], found: Totals
+) -> dict[str, JsonValue | Iterator[JsonValue]]:
+    """`{run, summary, episodes}`; the episodes are read as they are taken."""
     return {
         "run": run,
-        "summary": run_summary(records, planned),
-        "episodes": [episode_summary(r) for r in records],
+        "summary": dict(found.summary),
+        "episodes": (episode_summary(record) for record in records),
     }
 
 
-def exit_code(records: Sequence[EpisodeRecord], planned: int) -> int:
-    """0 when every planned episode has an outcome that counts, else 1."""
-    return 0 if len(records) == planned and all(r.outcome.scored for r in records) else 1
-
-
-def row_summary(rows: Sequence[Mapping[str, JsonValue]], planned: int) -> dict[str, JsonValue]:
-    """The totals of `run_summary` from stored rows alone, for runs too large to read whole."""
-    scored = [row for row in rows if row.get("scored") is True]
-    passed = sum(1 for row in scored if row.get("passed") is True)
-    finals = [f for row in scored if isinstance(f := row.get("final_score"), int | float)]
-    bests = [b for row in scored if isinstance(b := row.get("best_score"), int | float)]
-    outcomes = Counter(str(row.get("outcome")) for row in rows)
-    return {
-        "planned": planned,
-        "settled": len(rows),
-        "scored": len(scored),
-        "passed": passed,
-        "pass_rate": passed / len(scored) if scored else None,
-        "average_final_score": sum(finals) / len(finals) if finals else None,
-        "average_best_score": sum(bests) / len(bests) if bests else None,
-        "outcomes": dict(sorted(outcomes.items())),
-    }
+def exit_code(found: Totals, planned: int, damaged: Collection[str] = ()) -> int:
+    """0 when every planned episode has an outcome that counts and a whole record, else 1."""
+    return 0 if planned == found.settled == found.scored and not damaged else 1

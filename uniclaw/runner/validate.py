@@ -20,8 +20,10 @@ from uniclaw.records import Record, Unit
 from uniclaw.runner.bench import Bench, BenchSeat, Graded
 from uniclaw.runner.shortcuts import SHORTCUTS, Mutant, read_mutants
 from uniclaw.suites import load_suite
-from uniclaw.suites.bundle import TaskBundle
-from uniclaw.supervisor.lines import judge_lines, rubric_lines
+from uniclaw.suites.bundle import Finding, TaskBundle
+from uniclaw.suites.privacy import read_secrets
+from uniclaw.suites.report import NULL_SCORE, Lint, lints
+from uniclaw.supervisor.lines import model_lines
 
 
 class Plan(NamedTuple):
@@ -34,6 +36,10 @@ class Plan(NamedTuple):
     solutions: Path | None = None
     parallel: int = 2
     assets: Path | None = None
+    privacy: Path | None = None
+    """File of private variables, for tasks that ask for them."""
+    snapshot: bool = False
+    """Frozen copies stand for live services."""
 
 
 class MutantResult(Record):
@@ -55,6 +61,8 @@ class TaskReport(Record):
     runnable: bool
     reasons: tuple[str, ...]
     """Why it cannot run here, or what is remarked."""
+    why_not: tuple[str, ...] = ()
+    """Of the reasons, those that keep it from running."""
     checkpoints: int | None = None
     weights_sum: float | None = None
     """As written."""
@@ -75,6 +83,8 @@ class Report(NamedTuple):
 
     tasks: tuple[TaskReport, ...]
     native: bool
+    findings: tuple[Finding, ...] = ()
+    """Of the loader and the lints, over all tasks."""
 
     @property
     def ok(self) -> bool:
@@ -82,8 +92,22 @@ class Report(NamedTuple):
         return all(not t.problems and (t.runnable or not self.native) for t in self.tasks)
 
     def document(self) -> dict[str, JsonValue]:
-        """`{ok, tasks: [...]}`."""
-        return {"ok": self.ok, "tasks": [t.model_dump(mode="json") for t in self.tasks]}
+        """`{ok, tasks: [...], lints: [...]}`."""
+        return {
+            "ok": self.ok,
+            "tasks": [t.model_dump(mode="json") for t in self.tasks],
+            "lints": [lint.model_dump(mode="json") for lint in self.lints],
+        }
+
+    @property
+    def lints(self) -> tuple[Lint, ...]:
+        """All remarks by kind, that of the null agent's score included."""
+        null = (
+            Finding(t.task_id, "warning", NULL_SCORE, f"the null agent scores {t.null_score:g}")
+            for t in self.tasks
+            if t.null_score
+        )
+        return lints((*null, *self.findings))
 
     def headline(self) -> str:
         """One sentence for the terminal."""
@@ -99,13 +123,22 @@ def validate_suite(suite: str, plan: Plan, *, notify: Callable[[str], None]) -> 
         UserError: the suite itself cannot be loaded.
     """
     assets = Assets(default_roots(plan.assets))
-    loaded = load_suite(suite, assets=assets, tasks=plan.tasks)
+    private = read_secrets(plan.privacy)
+    loaded = load_suite(
+        suite,
+        assets=assets,
+        tasks=plan.tasks,
+        snapshot=plan.snapshot,
+        credentials=private.names,
+        placeholders=private.placeholders,
+    )
     bench = Bench(assets=assets, kind=plan.environment, name=loaded.name)
     playable = [b for b in loaded.tasks if plan.play and b.runnable]
     if playable:
-        bench.prepare([b for b in playable if _solution(b, plan) is not None], notify)
+        bench.prepare([b for b in playable if _by_code(b)], notify)
     reports = asyncio.run(_all(loaded.tasks, plan, bench, notify))
-    return Report(tuple(reports), native=loaded.format == "native")
+    findings = (*loaded.findings, *(f for bundle in loaded.tasks for f in bundle.findings))
+    return Report(tuple(reports), native=loaded.format == "native", findings=findings)
 
 
 async def _all(
@@ -129,6 +162,18 @@ def _solution(bundle: TaskBundle, plan: Plan) -> Path | None:
     return bundle.solution
 
 
+def _by_code(bundle: TaskBundle) -> bool:
+    """Whether code decides every line, so that it can be played without a model."""
+    try:
+        return not model_lines(bundle.load_rubric().rubric)
+    except UserError:
+        return False
+
+
+def _why_not(bundle: TaskBundle) -> tuple[str, ...]:
+    return tuple(f"{f.code}: {f.message}" for f in bundle.findings if f.severity == "error")
+
+
 async def _report(bundle: TaskBundle, plan: Plan, bench: Bench) -> TaskReport:
     reasons = tuple(f"{f.severity}: {f.code}: {f.message}" for f in bundle.findings)
     try:
@@ -138,21 +183,23 @@ async def _report(bundle: TaskBundle, plan: Plan, bench: Bench) -> TaskReport:
             task_id=bundle.task_id,
             runnable=False,
             reasons=(*reasons, str(error)),
+            why_not=_why_not(bundle) or (str(error),),
             problems=(str(error),) if bundle.findings == () else (),
         )
     rubric = loaded.rubric
-    judged = bool(judge_lines(rubric_lines(rubric)))
+    judged = bool(model_lines(rubric))
     report = TaskReport(
         task_id=bundle.task_id,
         runnable=bundle.runnable,
         reasons=reasons,
+        why_not=_why_not(bundle),
         checkpoints=len(rubric.checkpoints),
         weights_sum=round(rubric.weights_sum, 9),
         caps=len(rubric.caps),
         needs_judge=judged,
     )
     solution = _solution(bundle, plan)
-    if not plan.play or not bundle.runnable or judged or solution is None:
+    if not plan.play or not bundle.runnable or judged:
         return report
     try:
         return await _play(bundle, loaded, solution, plan, bench, report)
@@ -163,7 +210,7 @@ async def _report(bundle: TaskBundle, plan: Plan, bench: Bench) -> TaskReport:
 async def _play(
     bundle: TaskBundle,
     loaded: LoadedRubric,
-    solution: Path,
+    solution: Path | None,
     plan: Plan,
     bench: Bench,
     report: TaskReport,
@@ -178,31 +225,41 @@ async def _play(
             cheats[name] = (await seat.with_files(make(bundle, loaded.rubric))).score
             if (cheats[name] or 0.0) >= loaded.rubric.threshold:
                 problems.append(f"the {name} agent scores {cheats[name]}")
-        solved = await seat.solve()
-        if not solved.passed:
-            problems.append(f"the solution does not pass: {solved.score} ({solved.why})")
-        mutants = [await _mutant(seat, mutant, solved) for mutant in read_mutants(bundle.mutants)]
-        problems += [
-            f"mutant {m.file} {'loses more than its line' if m.lost else 'loses nothing'}:"
-            f" {list(m.changed)}"
-            for m in mutants
-            if not (m.lost and m.exact)
-        ]
-        if bundle.mutants is not None:
-            covered = {m.line for m in mutants}
-            ids = [x.id for x in (*loaded.rubric.checkpoints, *loaded.rubric.caps)]
-            problems += [f"no mutant for {i}" for i in ids if i not in covered]
+        solved = None if solution is None else await seat.solve()
+        mutants: list[MutantResult] = []
+        if solved is not None:
+            if not solved.passed:
+                problems.append(f"the solution does not pass: {solved.score} ({solved.why})")
+            for mutant in read_mutants(bundle.mutants):
+                mutants.append(await _mutant(seat, mutant, solved))
+            problems += _mutant_problems(bundle, loaded, mutants)
         problems += seat.unstable
     return report.model_copy(
         update={
             "null_score": null.score,
-            "solution_score": solved.score,
-            "solution_passes": solved.passed,
+            "solution_score": solved.score if solved else None,
+            "solution_passes": solved.passed if solved else None,
             "shortcuts": cheats,
             "mutants": tuple(mutants),
             "problems": tuple(problems),
         }
     )
+
+
+def _mutant_problems(
+    bundle: TaskBundle, loaded: LoadedRubric, mutants: Sequence[MutantResult]
+) -> list[str]:
+    problems = [
+        f"mutant {m.file} {'loses more than its line' if m.lost else 'loses nothing'}:"
+        f" {list(m.changed)}"
+        for m in mutants
+        if not (m.lost and m.exact)
+    ]
+    if bundle.mutants is not None:
+        covered = {m.line for m in mutants}
+        ids = [x.id for x in (*loaded.rubric.checkpoints, *loaded.rubric.caps)]
+        problems += [f"no mutant for {i}" for i in ids if i not in covered]
+    return problems
 
 
 async def _mutant(seat: BenchSeat, mutant: Mutant, solved: Graded) -> MutantResult:

@@ -16,6 +16,7 @@ Interval = tuple[float, float]
 Method = Literal[
     "cluster_bootstrap",
     "cluster_wilson",
+    "cluster_exact",
     "wilson",
     "generalised_pivot",
     "none",

@@ -28,6 +28,10 @@ CREATE TABLE IF NOT EXISTS episodes (
   executor_s REAL, wall_s REAL, row TEXT, base_id TEXT NOT NULL,
   PRIMARY KEY (task_id, cell, trial));
 CREATE INDEX IF NOT EXISTS episodes_base ON episodes (base_id);
+CREATE INDEX IF NOT EXISTS episodes_totals ON episodes
+  (state, outcome, final_score, best_score);
+CREATE INDEX IF NOT EXISTS episodes_groups ON episodes
+  (task_id, cell, state, outcome, best_score, episode_id);
 CREATE TABLE IF NOT EXISTS attempts (
   base_id TEXT NOT NULL, attempt INTEGER NOT NULL, episode_id TEXT NOT NULL UNIQUE,
   state TEXT NOT NULL, outcome TEXT, reason TEXT, started_at TEXT NOT NULL, wall_s REAL,

@@ -157,7 +157,9 @@ class EpisodeRecord(Record):
     paid: Mapping[str, RoleUsage] | None = None
     """By role over all attempts, each stored answer counted once; None when it is `usage`."""
     parent: str | None = None
-    """`RUN/EPISODE` that this was replayed or judged anew from."""
+    """`RUN/EPISODE` that this was replayed, judged anew or forked from."""
+    parent_round: Count | None = None
+    """Last round that a fork took over from its parent."""
 
     @property
     def passed(self) -> bool | None:

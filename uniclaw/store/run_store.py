@@ -9,17 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 from pydantic_core import from_json
 
 from uniclaw.errors import StoreError, UserError
 from uniclaw.failpoints import reach
 from uniclaw.records import SCHEMA_VERSION, RoleUsage
-from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
+from uniclaw.store.atomic import to_json, write_bytes, write_json
 from uniclaw.store.attempts import AttemptLog
 from uniclaw.store.database import connect, create_run, take_lock
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.rows import add_spent, flat_row, insert_rounds
+from uniclaw.store.settled import FILE, Settled, read_record
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -171,7 +172,7 @@ class RunStore:
     def settle(self, record: EpisodeRecord) -> None:
         """Write an episode's record and its rows; the row is what makes it count."""
         reach("settle.before")
-        write_json(self.episode_dir(record.episode_id) / "episode.json", record)
+        write_json(self.episode_dir(record.episode_id) / FILE, record)
         reach("settle.file")
         with self._db as db:
             self._settle_rows(db, record)
@@ -313,12 +314,7 @@ class RunStore:
         Raises:
             StoreError: missing, damaged or of another schema; names the file.
         """
-        path = self.episode_dir(episode_id) / "episode.json"
-        data = read_json(path)
-        try:
-            return EpisodeRecord.model_validate(data)
-        except ValidationError as error:
-            raise StoreError(f"{path}: {error.error_count()} fields do not fit: {error}") from error
+        return read_record(self.episode_dir(episode_id))
 
     def episodes(self) -> Iterator[EpisodeRecord]:
         """All settled records in planning order."""
@@ -327,14 +323,13 @@ class RunStore:
 
     def readable(self) -> tuple[list[EpisodeRecord], list[str]]:
         """All settled records that can be read, and what is wrong with the others."""
-        records: list[EpisodeRecord] = []
-        damaged: list[str] = []
-        for episode_id in self.settled_ids():
-            try:
-                records.append(self.episode(episode_id))
-            except StoreError as error:
-                damaged.append(str(error))
-        return records, damaged
+        settled = self.settled
+        return list(settled), list(settled.damaged.values())
+
+    @property
+    def settled(self) -> Settled:
+        """All settled records in planning order, each read when it is asked for."""
+        return Settled(self.root / "episodes", self.settled_ids())
 
     def settled_ids(self) -> list[str]:
         """Ids of settled episodes in planning order."""
@@ -354,6 +349,26 @@ class RunStore:
         """Flat result rows (one per settled episode) for statistics."""
         rows = self._db.execute("SELECT row FROM episodes WHERE state = 'done' ORDER BY rowid")
         return [from_json(str(r[0])) for r in rows]
+
+    def brief_rows(self) -> Iterator[Mapping[str, JsonValue]]:
+        """Of each settled episode what totals and budgets need; reads no record.
+
+        `cell`, `outcome`, `final_score`, `best_score`, `wall_s`, `earlier` (how many attempts
+        came before), `usage` and `paid` by role.
+        """
+        rows = self._db.execute(
+            "SELECT cell, outcome, final_score, best_score, wall_s, attempt - 1,"
+            " json_extract(row, '$.usage', '$.paid')"
+            " FROM episodes WHERE state = 'done' ORDER BY rowid"
+        )
+        names = ("cell", "outcome", "final_score", "best_score", "wall_s", "earlier")
+        for row in rows:
+            usage, paid = from_json(str(row[6] or "[{}, null]"))
+            yield {
+                **dict(zip(names, row[:6], strict=True)),
+                "usage": usage,
+                "paid": usage if paid is None else paid,
+            }
 
     def counts(self) -> dict[str, int]:
         """Episodes by outcome; `unfinished` for those without a row."""

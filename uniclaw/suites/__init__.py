@@ -11,11 +11,14 @@ from uniclaw.assets import Assets
 from uniclaw.errors import UserError
 from uniclaw.records import NeutralId, Task, TaskId
 from uniclaw.suites.bundle import Suite, TaskBundle
+from uniclaw.suites.claw_swe import SweOptions, load_claw_swe
 from uniclaw.suites.lints import lint
 from uniclaw.suites.native import load_native
 from uniclaw.suites.uniclawbench import load_uniclawbench
+from uniclaw.suites.uniclawbench_resources import Given
+from uniclaw.suites.wildclawbench import load_wildclawbench
 
-FORMATS = ("native", "uniclawbench")
+FORMATS = ("native", "uniclawbench", "wildclawbench", "claw-swe")
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(.*)", re.DOTALL)
 _NEUTRAL_DIGITS = 8
 
@@ -27,6 +30,8 @@ def load_suite(
     tasks: Sequence[str] = (),
     snapshot: bool = False,
     credentials: frozenset[str] = frozenset(),
+    placeholders: frozenset[str] = frozenset(),
+    swe: SweOptions | None = None,
 ) -> Suite:
     """Load a suite with its lints.
 
@@ -37,21 +42,32 @@ def load_suite(
         tasks: globs on task ids; empty takes all.
         snapshot: the snapshot instruction, where a task has one, replaces the instruction for
             every role alike; budgets and feedback rounds stay.
-        credentials: names of variables that the caller can provide.
+        credentials: names of private variables that the caller can provide.
+        placeholders: names of those whose value is none yet.
+        swe: options of Claw-SWE-Bench; None takes the defaults.
 
     Raises:
         UserError: unknown format, missing path, a glob without a match, or anything that a
             loader refuses.
     """
     kind, path = _split_uri(uri)
-    root = _locate(path, assets)
+    root = _locate(path, assets, file=kind == "claw-swe")
     if kind == "native":
-        suite = load_native(root, uri=uri, globs=tasks)
+        suite = load_native(root, uri=uri, globs=tasks, assets=assets)
         for bundle in suite.tasks:
             bundle.load_rubric()
+    elif kind == "claw-swe":
+        suite = load_claw_swe(
+            root, uri=uri, assets=assets, globs=tasks, options=swe or SweOptions()
+        )
     else:
-        suite = load_uniclawbench(
-            root, uri=uri, assets=assets, globs=tasks, credentials=credentials, snapshot=snapshot
+        load = load_wildclawbench if kind == "wildclawbench" else load_uniclawbench
+        suite = load(
+            root,
+            uri=uri,
+            assets=assets,
+            globs=tasks,
+            given=Given(credentials, placeholders, snapshot),
         )
     bundles = [in_snapshot(bundle) if snapshot else bundle for bundle in suite.tasks]
     linted = tuple(replace(b, findings=(*b.findings, *lint(b))) for b in bundles)
@@ -73,18 +89,19 @@ def _split_uri(uri: str) -> tuple[str, str]:
     return kind, path
 
 
-def _locate(path: str, assets: Assets) -> Path:
+def _locate(path: str, assets: Assets, *, file: bool = False) -> Path:
     if not path or "\0" in path:
         raise UserError("expected a path", field="suite", value=path)
     root = Path(path).expanduser()
-    if root.is_dir():
+    if root.is_file() if file else root.is_dir():
         return root.resolve()
     inside = not root.is_absolute() and ".." not in root.parts
     if inside and assets.exists(path):
         found = assets.find(path)
-        if found.is_dir():
+        if found.is_file() if file else found.is_dir():
             return found.resolve()
-    problem = "not a directory" if root.exists() else "no such directory"
+    expected = "file" if file else "directory"
+    problem = f"not a {expected}" if root.exists() else f"no such {expected}"
     raise UserError(problem, field="suite", value=path)
 
 

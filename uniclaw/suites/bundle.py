@@ -3,12 +3,13 @@
 The hidden side is not loaded here: `load_rubric` reads it when the supervisor's side asks.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from uniclaw.hidden.rubric import LoadedRubric
+from uniclaw.ports import Environment, ServiceSpec
 from uniclaw.records import Brief, Task, TaskId
 
 
@@ -35,7 +36,17 @@ class TaskBundle:
     skills: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """Skill name -> host directory."""
     services: Mapping[str, Path] = field(default_factory=dict[str, Path])
-    """Service name -> host directory."""
+    """Service name -> host directory, where the task has one."""
+    sidecars: tuple[ServiceSpec, ...] = ()
+    """Background services, ready to be started beside the environment."""
+    variables: tuple[str, ...] = ()
+    """Names of the private variables that its agent needs."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further variables of its environment, nothing secret."""
+    setup: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """Scripts run in the environment before the agent: relative path -> host file."""
+    prepare: Callable[[Environment], Awaitable[None]] | None = None
+    """Done in the environment last before the agent; raises `TaskRefused`."""
     brief: Brief
     findings: tuple[Finding, ...] = ()
     load_rubric: Callable[[], LoadedRubric]

@@ -16,6 +16,7 @@ from uniclaw.hidden.rubric import (
     CommandCheck,
     CsvCheck,
     FileCheck,
+    GraderCheck,
     ImageCheck,
     JsonCheck,
     JudgeCheck,
@@ -25,6 +26,7 @@ from uniclaw.hidden.rubric import (
     TextCheck,
     TraceCheck,
 )
+from uniclaw.hidden.tests_check import TestsCheck
 from uniclaw.hidden.verdict import CheckResult, LineResult
 from uniclaw.supervisor.checks.commands import command_context, conclude_command
 from uniclaw.supervisor.checks.context import (
@@ -36,8 +38,10 @@ from uniclaw.supervisor.checks.context import (
 from uniclaw.supervisor.checks.documents import check_json, check_state
 from uniclaw.supervisor.checks.files import check_file
 from uniclaw.supervisor.checks.functions import check_python
+from uniclaw.supervisor.checks.graders import check_graded
 from uniclaw.supervisor.checks.images import check_image
 from uniclaw.supervisor.checks.tables import check_csv
+from uniclaw.supervisor.checks.tests import check_tests
 from uniclaw.supervisor.checks.texts import check_text
 from uniclaw.supervisor.checks.traces import check_trace
 from uniclaw.supervisor.lines import Line, Part, children, decided_by
@@ -50,6 +54,7 @@ Leaf = (
     | ImageCheck
     | StateCheck
     | TraceCheck
+    | GraderCheck
     | PythonCheck
 )
 """Checks that hold no other and are decided by code."""
@@ -115,6 +120,8 @@ class _Evaluator:
                 if part.id not in context.judged:
                     raise JudgeError(f"the judge gave no result for line {part.id!r}")
                 return context.judged[part.id]
+            case TestsCheck():
+                return check_tests(part.check, context)
             case _:
                 return _leaf(part.id, part.check, context)
 
@@ -166,6 +173,8 @@ def _leaf(part: str, check: Leaf, context: CheckContext) -> CheckResult:
             return check_state(check, context)
         case TraceCheck():
             return check_trace(check, context)
+        case GraderCheck():
+            return check_graded(check, context)
         case PythonCheck():
             return check_python(part, context)
 

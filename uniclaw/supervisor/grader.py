@@ -20,11 +20,15 @@ from typing import NamedTuple, cast
 from pydantic import JsonValue
 
 from uniclaw.errors import InfraError
+from uniclaw.hidden.program import GraderProgram
 from uniclaw.hidden.rubric import CommandCheck
 from uniclaw.ports import Environment, EnvironmentFactory, EnvironmentSpec, ExecResult, Limits
+from uniclaw.records import Task
 from uniclaw.supervisor.apart import CommandOutput, Job, JobKey, JobResult
 from uniclaw.supervisor.clean import clean_spec, run_clean, write_output
 from uniclaw.supervisor.frozen import FrozenFiles, Layer
+from uniclaw.supervisor.wild_grader import OpenJudge, WildGrader
+from uniclaw.supervisor.wild_result import Graded
 from uniclaw.trajectory import Evidence
 
 GRADER_HOME = "/grader"
@@ -52,6 +56,7 @@ class Grader:
         image: str,
         labels: Mapping[str, str] | None = None,
         limits: Limits | None = None,
+        open_judge: OpenJudge | None = None,
     ) -> None:
         """Bind the parts; nothing is started yet.
 
@@ -60,6 +65,7 @@ class Grader:
             image: the task's environment image.
             labels: for every environment that is started.
             limits: of each environment; None takes the port's default.
+            open_judge: opens the way to the judge model, for imported graders that ask one.
         """
         self._factory = factory
         self._image = image
@@ -69,6 +75,8 @@ class Grader:
         self._supplied = False
         self._scratch: Path | None = None
         self._lock = asyncio.Lock()
+        self._open_judge = open_judge
+        self._wild: WildGrader | None = None
 
     async def close(self) -> None:
         """Remove everything that was started. Idempotent."""
@@ -142,7 +150,36 @@ class Grader:
         )
         return _read_answers(result, jobs, nonce)
 
+    # --- a grader that an imported benchmark brings along --------------------------------
+
+    async def run_program(self, program: GraderProgram, evidence: Evidence) -> Graded:
+        """Call an imported grader on a round, in an environment of its own.
+
+        Raises:
+            JudgeError: the model that it asks failed.
+            TaskRefused: it gives no usable score, whatever the agent did.
+            InfraError: no environment for it could be started.
+        """
+        if self._wild is None:
+            self._wild = WildGrader(
+                factory=self._factory,
+                image=self._image,
+                limits=self._limits,
+                labels=self._labels,
+                open_judge=self._open_judge,
+            )
+        return await self._wild.grade(program, evidence)
+
     # --- clean environments --------------------------------------------------------------
+
+    async def clean_environment(self, task: Task) -> Environment:
+        """A clean environment that the caller closes.
+
+        Raises:
+            InfraError: it could not be started.
+        """
+        spec = clean_spec(task, self._image, limits=self._limits, labels=self._labels)
+        return await self._factory.start(spec)
 
     async def run_command(
         self, part: str, check: CommandCheck, *, evidence: Evidence, fixtures: Mapping[str, Path]

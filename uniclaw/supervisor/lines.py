@@ -13,6 +13,7 @@ from uniclaw.hidden.rubric import (
     AnyCheck,
     Check,
     CommandCheck,
+    GraderCheck,
     JudgeCheck,
     NotCheck,
     Rubric,
@@ -140,9 +141,23 @@ def judge_lines(lines: Sequence[Line]) -> tuple[JudgeLine, ...]:
     )
 
 
+def model_lines(rubric: Rubric) -> tuple[str, ...]:
+    """Ids of what needs a judge model: judge lines, and graders that ask one by themselves."""
+    lines = rubric_lines(rubric)
+    graders = (
+        part.id
+        for line in lines
+        for part in parts(line)
+        if isinstance(part.check, GraderCheck) and part.check.asks_model
+    )
+    return (*(line.id for line in judge_lines(lines)), *graders)
+
+
 def decided_by(line: Line) -> Literal["code", "judge", "both"]:
     """Who decides a line: its leaves are code checks, judge checks or some of each."""
     leaves = [p.check for p in parts(line) if not children(p)]
+    if any(isinstance(check, GraderCheck) and check.asks_model for check in leaves):
+        return "both"
     judged = sum(isinstance(check, JudgeCheck) for check in leaves)
     if judged == 0:
         return "code"

@@ -13,7 +13,9 @@ from uniclaw.errors import JudgeError, UserError
 from uniclaw.hidden.references import References
 from uniclaw.hidden.rubric import LoadedRubric, StateCheck
 from uniclaw.hidden.scoring import compute_verdict
+from uniclaw.hidden.tests_plan import all_tests
 from uniclaw.hidden.verdict import CheckResult, Verdict
+from uniclaw.records import NETWORK_PROBE
 from uniclaw.supervisor.apart import CommandOutput
 from uniclaw.supervisor.checks.context import CheckContext
 from uniclaw.supervisor.evaluate import Evaluation, evaluate_lines
@@ -21,6 +23,9 @@ from uniclaw.supervisor.frozen import FrozenFiles
 from uniclaw.supervisor.grader import Grader, Shared
 from uniclaw.supervisor.lines import JudgeFunction, JudgeLine, judge_lines, parts, rubric_lines
 from uniclaw.supervisor.plan import command_checks, plan_jobs
+from uniclaw.supervisor.swe import run_tests
+from uniclaw.supervisor.swe_patch import TestsRun
+from uniclaw.supervisor.wild_result import Graded
 from uniclaw.trajectory import Evidence
 
 
@@ -87,15 +92,17 @@ class Supervisor:
             grading.cancel()
             await asyncio.gather(grading, return_exceptions=True)
         evaluation = await asyncio.to_thread(self._evaluate, context, judged)
-        return compute_verdict(
+        graded = context.graded
+        verdict = compute_verdict(
             self._loaded.rubric,
             evaluation.lines,
             round_number=evidence.round,
             rounds_left=rounds_left,
             stop=evidence.turn.stop,
             missing_artifacts=self._missing_artifacts(context.files),
-            flags=evaluation.flags,
+            flags=(*evaluation.flags, *(graded.flags if graded else ())),
         )
+        return verdict.model_copy(update={"criteria": graded.values}) if graded else verdict
 
     async def _grade(self, evidence: Evidence) -> CheckContext:
         """Do all that is done apart: the agent's code first, then the grader's jobs."""
@@ -121,7 +128,18 @@ class Supervisor:
                 jobs, shared=self._shared, evidence=evidence, files=seen
             ),
             commands=commands,
+            tests=await self._run_tests(evidence),
+            graded=await self._run_program(evidence),
         )
+
+    async def _run_tests(self, evidence: Evidence) -> TestsRun | None:
+        if not all_tests(self._loaded.rubric):
+            return None
+        return await run_tests(self._grader, self._loaded, evidence)
+
+    async def _run_program(self, evidence: Evidence) -> Graded | None:
+        program = self._loaded.program
+        return None if program is None else await self._grader.run_program(program, evidence)
 
     async def _ask_judge(self, evidence: Evidence) -> Mapping[str, CheckResult]:
         if self._judge is None or not self._judge_lines:
@@ -142,6 +160,8 @@ class Supervisor:
 
     def _refuse_unknown_probes(self, evidence: Evidence) -> None:
         known = {probe.id for probe in evidence.task.probes}
+        if evidence.task.network != "none":
+            known.add(NETWORK_PROBE)
         services = {service.name for service in evidence.task.services}
         for line in self._lines:
             for part in parts(line):

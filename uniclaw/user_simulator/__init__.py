@@ -6,6 +6,7 @@ Sees a `UserView` and nothing else; must not import anything of the hidden side.
 from typing import Protocol
 
 from uniclaw.records import UserView
+from uniclaw.user_simulator.fixed import NeutralSimulator, RepeatSimulator
 from uniclaw.user_simulator.model import ModelSimulator
 from uniclaw.user_simulator.personas import load_persona, persona_names
 from uniclaw.user_simulator.prompts import SimulatorPrompts
@@ -13,6 +14,8 @@ from uniclaw.user_simulator.template import Templates, TemplateSimulator, neutra
 
 __all__ = [
     "ModelSimulator",
+    "NeutralSimulator",
+    "RepeatSimulator",
     "SimulatorPrompts",
     "TemplateSimulator",
     "Templates",

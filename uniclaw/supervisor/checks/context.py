@@ -8,6 +8,8 @@ from uniclaw.hidden.references import References
 from uniclaw.hidden.verdict import CheckResult
 from uniclaw.supervisor.apart import CommandOutput, JobKey, JobResult
 from uniclaw.supervisor.frozen import FrozenFiles
+from uniclaw.supervisor.swe_patch import TestsRun
+from uniclaw.supervisor.wild_result import Graded
 from uniclaw.trajectory import Evidence
 
 _MAX_REASON = 600
@@ -24,6 +26,10 @@ class CheckContext:
     jobs: Mapping[JobKey, JobResult] = field(default_factory=dict[JobKey, JobResult])
     commands: Mapping[str, CommandOutput] = field(default_factory=dict[str, CommandOutput])
     judged: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
+    tests: TestsRun | None = None
+    """Where the rubric has `tests` checks."""
+    graded: Graded | None = None
+    """Where the rubric has `grader` checks."""
 
 
 class BrokenOnEvidence(Exception):
