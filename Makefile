@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test lint engine images install slow clean-machine
+.PHONY: demo test lint engine images install browser slow kills
 
 install: $(STAMP)
 
@@ -18,11 +18,11 @@ engine: $(STAMP)
 	$(BIN)/python -m uniclaw.environments.engine
 
 images: engine
-	$(BIN)/uniclaw env build base office relay
+	$(BIN)/uniclaw env build base office relay dev
 
 demo: $(STAMP)
 	@if $(BIN)/python -m uniclaw.environments.engine; then \
-	  $(BIN)/uniclaw env build base office && kind=docker && tasks='*'; \
+	  $(BIN)/uniclaw env build base office && kind=docker && tasks='expense*,drive*,minutes*,bookings*,receipts*'; \
 	else \
 	  echo ''; \
 	  echo '*** No Docker engine: the demo plays in the PROCESS environment, without isolation. ***'; \
@@ -44,9 +44,17 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check uniclaw tests
 	$(BIN)/basedpyright uniclaw tests
 
-test: lint engine images
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadscope -m 'not slow'
+# A browser for the viewer's tests.
+browser:
+	command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium fonts-noto-cjk; }
+
+test: lint engine images browser
+	UNICLAW_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadscope -m 'not slow'
 
 # Heavy sets, on demand.
-slow: engine images
+slow: engine images browser
 	$(BIN)/python -m pytest -m slow
+
+# Random kills of a runner; N sets how many.
+kills: $(STAMP)
+	UNICLAW_KILLS=$(or $(N),500) $(BIN)/python -m pytest -m slow tests/durability/test_random_kills.py

@@ -1,8 +1,8 @@
 """Every page in a real headless Chromium: English and Chinese, desktop and phone, light and dark.
 
 Skipped where playwright or Chromium is missing, unless UNICLAW_REQUIRE_BROWSER=1. Screenshots are
-written to pytest's temporary directory, or to UNICLAW_SCREENSHOTS. With `axe.min.js` at
-UNICLAW_AXE or in `.stamps/`, axe looks at every page too.
+written to pytest's temporary directory, or to UNICLAW_SCREENSHOTS. axe looks at every page too:
+the copy that the package axe-core-python brings, or a newer one at UNICLAW_AXE.
 """
 
 import os
@@ -12,6 +12,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,8 +40,7 @@ if CHROMIUM is None and not REQUIRED:
     pytest.skip("no Chromium (apt-get install chromium)", allow_module_level=True)
 
 AXE = Path(
-    os.environ.get("UNICLAW_AXE")
-    or Path(__file__).resolve().parent.parent.parent / ".stamps" / "axe.min.js"
+    os.environ.get("UNICLAW_AXE") or str(resources.files("axe_core_python") / "axe.min.js")
 )
 
 
@@ -188,7 +188,7 @@ def test_every_page_is_whole_in_a_browser(
     for name, path in addresses(runs).items():
         page.goto(address + path)
         found = [str(problem) for problem in page.evaluate(BASICS)]
-        if look.axe and AXE.is_file():
+        if look.axe:
             found += axe(page)
         if found or errors:
             problems[name] = [*found, *errors]
