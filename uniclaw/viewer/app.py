@@ -25,6 +25,7 @@ from uniclaw.viewer import (
 )
 from uniclaw.viewer.access import NoSuchPage
 from uniclaw.viewer.conversation import IMAGES, picture_type
+from uniclaw.viewer.films import film_type
 from uniclaw.viewer.guard import SANDBOX, Door, Guard
 from uniclaw.viewer.labels import chosen_lang
 from uniclaw.viewer.links import PATHS, ServerLinks
@@ -57,6 +58,7 @@ FRAGMENTS: dict[str, Callable[[Ask], dict[str, JsonValue]]] = {
 }
 BYTES: dict[str, Callable[[Ask], bytes]] = {
     "raw": pages_detail.raw_file,
+    "film": pages_detail.film,
     "event": pages_detail.raw_event,
     "image": pages_detail.event_image,
     "view": pages_detail.raw_view,
@@ -167,6 +169,8 @@ def sandboxed(kind: str, data: bytes, path: str) -> Response:
     ending = Path(path).suffix.lower()
     if kind == "image":
         return Response(data, headers=headers, media_type=picture_type(data) or BYTES_TYPE)
+    if kind == "film":
+        return Response(data, headers=headers, media_type=film_type(data))
     if kind in ("event", "view"):
         return Response(data, headers=headers, media_type="text/plain; charset=utf-8")
     if ending in IMAGES:

@@ -12,6 +12,7 @@ from uniclaw.records import Entry, Event, Progress, UserView, VisibleRound
 from uniclaw.store.records import DraftRecord, RoundRecord
 from uniclaw.viewer.episode import Episode
 from uniclaw.viewer.events import Allowance, Cut, Line, Read, Step, Trajectory, steps
+from uniclaw.viewer.films import Film, film_of
 from uniclaw.viewer.lens import Lens, parts_of
 
 ROUND_EVENTS = 60
@@ -126,6 +127,7 @@ class RoundPage:
     drafts: tuple[DraftPage, ...] = ()
     feedback_source: str = ""
     view: ViewPage | None = None
+    film: Film | None = None
     files: tuple[FilePage, ...] = ()
     files_total: int = 0
     probes: tuple[tuple[str, int | None, Cut], ...] = ()
@@ -151,6 +153,7 @@ def _round(
     if parts.conversation:
         _conversation(page, trajectory, item, allowance)
         _files(page, episode, item, allowance)
+        page.film = film_of(episode, item.round)
     if parts.verdict and item.verdict is not None:
         page.verdict = verdict_page(item.verdict, allowance)
     if parts.release and item.verdict is not None and item.progress is not None:

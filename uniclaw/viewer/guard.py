@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 COOKIE = "uniclaw_view"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 CSP = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';"
+    " media-src 'self'; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"

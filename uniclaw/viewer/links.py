@@ -37,6 +37,7 @@ PATHS: Mapping[str, tuple[str, ...]] = {
     "files": ("r", "run", "=e", "episode", "=files", "round"),
     "preview": ("r", "run", "=e", "episode", "=preview", "round", "path"),
     "raw": ("r", "run", "=e", "episode", "=raw", "round", "path"),
+    "film": ("r", "run", "=e", "episode", "=film", "round"),
     "view": ("r", "run", "=e", "episode", "=view", "round"),
     "exchanges": ("r", "run", "=e", "episode", "=exchanges"),
     "exchange": ("r", "run", "=e", "episode", "=exchange", "seq"),
@@ -63,7 +64,7 @@ class ServerLinks:
             else:
                 safe = "/" if part == "path" else ""
                 segments.append(quote(rest.pop(part), safe=safe))
-        if kind not in ("asset", "raw", "image"):
+        if kind not in ("asset", "raw", "image", "film"):
             rest = {**self._keep, **rest}
         query = f"?{urlencode(rest)}" if rest else ""
         return f"/{'/'.join(segments)}{query}"
@@ -137,7 +138,7 @@ def file_of(target: Target) -> str:
     base = f"r/{params.pop('run')}"
     if "episode" in params:
         base += f"/e/{params.pop('episode')}"
-    if kind in ("raw", "image"):
+    if kind in ("raw", "image", "film"):
         return f"{base}/{kind}/{_hash(*(v for _, v in given))}{_ending(kind, params)}"
     if kind in ("run", "episode") and not params:
         return f"{base}/index.html"
@@ -154,8 +155,8 @@ def _hash(*values: str) -> str:
 
 
 def _ending(kind: str, params: Params) -> str:
-    """Only pictures keep their type; all else is plain text to any host."""
+    """Pictures and films keep a type; all else is plain text to any host."""
     ending = "." + params.get("path", "").rpartition(".")[2].lower()
     if kind == "raw" and ending in (".png", ".jpg", ".jpeg", ".gif", ".webp"):
         return ending
-    return ".png" if kind == "image" else ".txt"
+    return {"image": ".png", "film": ".mp4"}.get(kind, ".txt")

@@ -8,6 +8,7 @@ from uniclaw.viewer.conversation import FilePage, file_page, picture_type
 from uniclaw.viewer.episode import Episode
 from uniclaw.viewer.events import Allowance, steps, trajectory_of
 from uniclaw.viewer.exchanges import RAW_BYTES, read_exchange
+from uniclaw.viewer.films import film_bytes
 from uniclaw.viewer.lens import Lens, may_read, parts_of
 from uniclaw.viewer.pages_episode import EVENTS, Opened, here_of, opened
 from uniclaw.viewer.render import Ask, Page, pager, render
@@ -147,6 +148,11 @@ def raw_file(ask: Ask) -> bytes:
     shown = opened(ask).episode
     path = f"evidence/{ask.number('round')}/{ask.params.get('path', '')}"
     return shown.folder.read(path, RAW_BYTES).data
+
+
+def film(ask: Ask) -> bytes:
+    """What was filmed of a round."""
+    return film_bytes(_with_conversation(ask).episode, ask.number("round"))
 
 
 def raw_view(ask: Ask) -> bytes:
