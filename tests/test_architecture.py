@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("harnesses",),
     ("store",),
     ("trajectory",),
+    ("pictures",),
     ("supervisor",),
     ("firewall",),
     ("user_simulator",),
@@ -48,6 +49,7 @@ NO_HIDDEN = (
     "gateway",
     "models",
     "trajectory",
+    "pictures",
 )
 
 

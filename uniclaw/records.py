@@ -253,8 +253,7 @@ class Manifest(Record):
         return tuple(e for e in files if e.change != "deleted")
 
 
-NETWORK_PROBE = "network"
-"""Id of the probe result that holds the recording proxy's log."""
+NETWORK_PROBE = "network"  # id of the probe result that holds the recording proxy's log
 
 
 class ProbeResult(Record):
@@ -314,6 +313,14 @@ class Progress(Record):
     lines: tuple[ReleasedLine, ...] | None = None
 
 
+class VisiblePicture(Record):
+    """A picture, or a page of a document as it looks."""
+
+    media_type: Literal["image/png", "image/jpeg"]
+    data_base64: str
+    note: str
+
+
 class VisibleFile(Record):
     """A result file as the user simulator sees it."""
 
@@ -322,6 +329,7 @@ class VisibleFile(Record):
     """Decoded text, possibly cut; None for binary files."""
     size: Count
     truncated: bool = False
+    pictures: tuple[VisiblePicture, ...] = ()
 
 
 class VisibleRound(Record):

@@ -14,7 +14,7 @@ from uniclaw.episode.provision import PROXY_CERTIFICATE, bring_in
 from uniclaw.episode.redaction import redact_tree
 from uniclaw.episode.referee import Draft
 from uniclaw.episode.seat import Seat
-from uniclaw.episode.staging import staged
+from uniclaw.episode.staging import render_round, staged
 from uniclaw.episode.state import (
     ExecuteInput,
     FreezeInput,
@@ -189,8 +189,10 @@ async def freeze(seat: Seat, state: FreezeInput) -> Go:
         files.save(ref, frozen)
     for entry in files.load(ref, Frozen).manifest.entries:
         seat.watch(f"artifact path {entry.path!r}", entry.path)
-    for text in load_evidence(seat, number).texts(max_bytes=WORK_BYTES):
+    evidence = load_evidence(seat, number)
+    for text in evidence.texts(max_bytes=WORK_BYTES):
         seat.watch(f"an artifact of round {number}", text)
+    await render_round(seat, number, evidence)
     return _go("supervise", evidence_ref=ref)
 
 

@@ -112,7 +112,13 @@ class Referee:
             persona=self._persona,
             brief=self._brief,
             rounds=[
-                visible_round(message, evidence.turn, evidence, self.policy)
+                visible_round(
+                    message,
+                    evidence.turn,
+                    evidence,
+                    self.policy,
+                    pictures=self._source != "template" and evidence is evidences[-1],
+                )
                 for message, evidence in zip(messages, evidences, strict=True)
             ],
             progress=project(verdict, self.policy, strip=self._canaries.strip),

@@ -35,6 +35,7 @@ from uniclaw.records import Budget, EpisodeId, Manifest, RoleUsage, StopReason, 
 from uniclaw.store.records import Axes
 from uniclaw.suites.bundle import TaskBundle
 from uniclaw.suites.privacy import Secrets
+from uniclaw.supervisor.renditions import Renderer
 from uniclaw.trajectory import Evidence
 from uniclaw.user_simulator import UserSimulator
 
@@ -101,6 +102,8 @@ class Seat:
     environment: Environment | None = None
     container: str | None = None
     """Name of the environment, kept after it is gone."""
+    renderer: Renderer | None = None
+    """Makes documents visible; None where nobody will look."""
     proxy: RecordingProxy | None = None
     """The way out of a task that asks for a network."""
     services: Services | None = None
@@ -159,6 +162,7 @@ class Seat:
             door=self.door,
             round_offset=self.origin.round + 1 if self.origin else 0,
             session=self.origin.boundary.session if self.origin else None,
+            keep_picture=self.files.keep_picture,
         )
         harness = self.harness_kind.create(context, self.assets)
         await harness.open()

@@ -1,6 +1,6 @@
-"""Around a turn: the recipe's session is there when it begins, and a film is made of it.
+"""Around a turn: its session, its film, and the rendering of what it left.
 
-Both stand outside the executor's time, and neither can fail an episode. What came of the film is
+All stand outside the executor's time, and none can fail an episode. What came of the film is
 `rounds/N/recording.json`, the film itself lies beside it.
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from uniclaw.environments.stage import FilmInProgress, Stage
 from uniclaw.episode.seat import Seat
 from uniclaw.records import Count, Record
+from uniclaw.trajectory import Evidence
 
 MAX_FILM_BYTES = {"low": 20_000_000, "high": 80_000_000}
 """Of one turn."""
@@ -72,3 +73,10 @@ async def _end(
             "bytes": result.path.stat().st_size,
         }
     )
+
+
+async def render_round(seat: Seat, number: int, evidence: Evidence) -> None:
+    """Make a round's documents visible to the roles that will look; can fail no episode."""
+    if seat.renderer is not None:
+        with seat.phase("render", number):
+            await seat.renderer.render(evidence)

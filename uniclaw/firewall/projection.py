@@ -10,6 +10,7 @@ from pathlib import Path
 
 from uniclaw.firewall.policy import Policy, ScoreRelease
 from uniclaw.hidden.verdict import Verdict
+from uniclaw.pictures import SUFFIXES, PictureLimits, safe_picture
 from uniclaw.records import (
     Brief,
     Count,
@@ -23,8 +24,10 @@ from uniclaw.records import (
     Turn,
     UserView,
     VisibleFile,
+    VisiblePicture,
     VisibleRound,
 )
+from uniclaw.supervisor.renditions import place_of, renditions_of
 from uniclaw.trajectory import Evidence
 
 
@@ -36,6 +39,9 @@ class VisibleLimits(Record):
     max_total_bytes: Count = 120_000
     max_event_chars: Count = 4_000
     max_events: Count = 400
+    max_pictures: Count = 4
+    """Of the last round; earlier rounds are shown without."""
+    max_picture_side: Count = 1_024
 
 
 def score_band(score: float, threshold: float) -> ScoreBand:
@@ -108,12 +114,46 @@ def visible_files(evidence: Evidence, limits: VisibleLimits) -> tuple[VisibleFil
     return tuple(files)
 
 
+def with_pictures(
+    files: Sequence[VisibleFile], evidence: Evidence, limits: VisibleLimits
+) -> tuple[VisibleFile, ...]:
+    """Files with their pictures, and documents with their rendered pages and text."""
+    made, bounds = renditions_of(evidence), PictureLimits(max_side=limits.max_picture_side)
+    hosts = {entry.path: evidence.host_path(entry) for entry in evidence.manifest.files()}
+    found: list[VisibleFile] = []
+    left = limits.max_pictures
+    for file in files:
+        seen, host = made.of(file.path), hosts.get(file.path)
+        sources: list[tuple[Path, str]] = []
+        if seen is not None:
+            sources = [(place_of(evidence) / p.file, p.note) for p in seen.pictures]
+        elif file.path.lower().endswith(SUFFIXES) and host is not None:
+            sources = [(host, "")]
+        pictures: list[VisiblePicture] = []
+        for source, note in sources[:left]:
+            safe = safe_picture(source.read_bytes()[: bounds.max_bytes + 1], bounds)
+            if safe.data is not None:
+                pictures.append(
+                    VisiblePicture(
+                        media_type=safe.media_type,
+                        data_base64=safe.data_base64,
+                        note=note or safe.note,
+                    )
+                )
+        left -= len(pictures)
+        text = seen.text[: limits.max_file_bytes] if seen and file.text is None else file.text
+        found.append(file.model_copy(update={"pictures": tuple(pictures), "text": text or None}))
+    return tuple(found)
+
+
 def visible_round(
     user_message: str,
     turn: Turn,
     evidence: Evidence,
     policy: Policy,
     limits: VisibleLimits | None = None,
+    *,
+    pictures: bool = False,
 ) -> VisibleRound:
     """One round as the policy's `visible` setting shows it.
 
@@ -123,8 +163,10 @@ def visible_round(
         evidence: what was frozen after it.
         policy: the policy in force.
         limits: caps on files and events.
+        pictures: show pictures and rendered documents as they look.
     """
     caps = limits or VisibleLimits()
+    files = () if policy.visible == "messages" else visible_files(evidence, caps)
     # The user's own message stands in `user_message`; notes are ours.
     events = [e for e in turn.events if e.kind is not EventKind.NOTE and e.role != "user"]
     shown = tuple(
@@ -144,7 +186,7 @@ def visible_round(
         user_message=user_message,
         final_message=turn.final_message,
         events=shown if policy.visible == "trajectory" else (),
-        files=() if policy.visible == "messages" else visible_files(evidence, caps),
+        files=with_pictures(files, evidence, caps) if pictures else files,
     )
 
 

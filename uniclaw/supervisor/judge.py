@@ -25,6 +25,7 @@ from uniclaw.supervisor.judge_evidence import (
 )
 from uniclaw.supervisor.judge_files import TOOLS, Reader, ReadLimits, looks_like_image
 from uniclaw.supervisor.lines import JudgeLine
+from uniclaw.supervisor.renditions import place_of, renditions_of
 from uniclaw.supervisor.verdict_parser import ParsedVerdict, parse_verdict
 from uniclaw.trajectory import Evidence
 
@@ -136,6 +137,8 @@ class Judge:
             nonce=nonce,
             limits=self._settings.reading,
             shown=self._settings.evidence,
+            renditions=renditions_of(evidence),
+            rendered_in=place_of(evidence),
         )
         messages = await self._prompt(evidence, lines, nonce, reader)
         verdict = await self._converse(messages, [line.id for line in lines], reader)
@@ -237,17 +240,21 @@ class Judge:
     async def _pictures(
         self, lines: Sequence[JudgeLine], reader: Reader
     ) -> list[TextPart | ImagePart]:
-        """Pictures that criteria name, each once."""
+        """Pictures and rendered documents that criteria name, each once."""
         found = {
             entry.path: entry
             for line in lines
             for pattern in line.files
             for entry in reader.files.find(pattern)
-            if entry.kind == "file" and entry.skipped is None and looks_like_image(entry)
+            if entry.kind == "file" and entry.skipped is None
         }
         parts: list[TextPart | ImagePart] = []
         for entry in found.values():
-            parts.extend(await reader.image(entry))
+            seen = reader.renditions.of(entry.path)
+            if looks_like_image(entry):
+                parts.extend(await reader.image(entry))
+            elif seen is not None:
+                parts.extend(await reader.rendered(seen))
         return parts
 
 

@@ -1,21 +1,19 @@
-"""The judge's read-only tools over frozen artifacts, and images made safe to send.
-
-Bytes that an agent left never reach a provider as they are: pictures are decoded within
-limits and encoded anew, so that a broken one is a note in the prompt and not a refusal.
-"""
+"""The judge's read-only tools over frozen artifacts: text as text, pictures as pictures."""
 
 import asyncio
 import base64
 import io
-import warnings
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from uniclaw.pictures import SUFFIXES, PictureLimits, safe_picture
 from uniclaw.ports import ImagePart, TextPart, ToolCall, ToolSpec
 from uniclaw.prompts import untrusted
 from uniclaw.records import Count, Entry, Record
 from uniclaw.supervisor.frozen import FrozenFiles, Unreadable, decode, why_not
 from uniclaw.supervisor.judge_evidence import EvidenceLimits, list_entries
+from uniclaw.supervisor.renditions import Rendition, Renditions
 
 LIST_FILES = ToolSpec(
     name="list_files",
@@ -45,8 +43,6 @@ READ_FILE = ToolSpec(
 )
 TOOLS = (LIST_FILES, READ_FILE)
 
-_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
-
 
 class ReadLimits(Record):
     """What a judge may read before it answers."""
@@ -74,35 +70,20 @@ class SafeImage(NamedTuple):
 
 def safe_image(data: bytes, limits: ReadLimits) -> SafeImage:
     """Decode a picture within limits and encode its first frame anew."""
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # remarks on odd files are not ours
-            with Image.open(io.BytesIO(data)) as image:
-                width, height = image.size
-                if width * height > limits.max_image_pixels:
-                    return SafeImage(None, f"picture of {width} x {height} pixels, not opened")
-                alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
-                plain = image.convert("RGBA" if alpha else "RGB")
-        plain.thumbnail((limits.max_image_side, limits.max_image_side))
-        out = io.BytesIO()
-        kind: Literal["image/png", "image/jpeg"] = "image/png"
-        plain.save(out, "PNG")
-        if len(out.getvalue()) > 1_500_000:  # photographs: providers cap the size of a request
-            out, kind = io.BytesIO(), "image/jpeg"
-            plain.convert("RGB").save(out, "JPEG", quality=85)
-    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, ArithmeticError) as error:
-        return SafeImage(None, f"not a readable picture: {type(error).__name__}")
-    except Image.DecompressionBombError:
-        return SafeImage(None, "picture too large to open")
-    encoded = base64.b64encode(out.getvalue()).decode("ascii")
-    return SafeImage(ImagePart(media_type=kind, data_base64=encoded), f"{width} x {height} pixels")
+    bounds = PictureLimits(
+        max_bytes=limits.max_image_bytes,
+        max_pixels=limits.max_image_pixels,
+        max_side=limits.max_image_side,
+    )
+    safe = safe_picture(data, bounds)
+    if safe.data is None:
+        return SafeImage(None, safe.note)
+    return SafeImage(ImagePart(media_type=safe.media_type, data_base64=safe.data_base64), safe.note)
 
 
 def looks_like_image(entry: Entry) -> bool:
     """By its name."""
-    return entry.path.lower().endswith(_SUFFIXES)
+    return entry.path.lower().endswith(SUFFIXES)
 
 
 @dataclass
@@ -113,6 +94,9 @@ class Reader:
     nonce: str
     limits: ReadLimits
     shown: EvidenceLimits
+    renditions: Renditions = field(default_factory=Renditions)
+    rendered_in: Path | None = None
+    """Where their pictures lie."""
     calls: int = 0
     read_bytes: int = 0
     images: int = 0
@@ -158,6 +142,9 @@ class Reader:
                 raise Unreadable(why_not(entry))
             if looks_like_image(entry):
                 return await self.image(entry)
+            seen = self.renditions.of(entry.path)
+            if seen is not None and offset == 0 and (seen.pictures or seen.text):
+                return await self.rendered(seen)
             return (TextPart(text=self._text(entry, offset)),)
         except Unreadable as error:
             return (TextPart(text=untrusted(str(error), nonce=self.nonce, label="error")),)
@@ -175,6 +162,31 @@ class Reader:
         kind = "binary file, shown as text; " if b"\0" in data[:8192] else ""
         fenced = untrusted(decode(data), nonce=self.nonce, label=entry.path)
         return f"({kind}bytes {offset} to {end} of {size})\n{fenced}"
+
+    async def rendered(self, seen: Rendition) -> tuple[TextPart | ImagePart, ...]:
+        """A document as pictures and text; the original's bytes are read from offset 1 on."""
+        told = [f"({seen.note}; as it looks)"]
+        if seen.text:
+            left = min(self.limits.max_read_bytes, self.limits.max_bytes - self.read_bytes)
+            shown = seen.text.encode("utf-8", "replace")[: max(0, left)]
+            self.read_bytes += len(shown)
+            told.append(shown.decode("utf-8", "ignore"))
+        parts: list[TextPart | ImagePart] = [
+            TextPart(text=untrusted("\n".join(told), nonce=self.nonce, label=seen.path))
+        ]
+        place = self.rendered_in
+        for picture in seen.pictures:
+            if place is None:
+                break
+            if self.images >= self.limits.max_images:
+                parts.append(TextPart(text="(no more pictures are shown)"))
+                break
+            data = await asyncio.to_thread((place / picture.file).read_bytes)
+            self.images += 1
+            encoded = base64.b64encode(data).decode("ascii")
+            parts.append(TextPart(text=f"({picture.note})"))
+            parts.append(ImagePart(media_type=picture.media_type, data_base64=encoded))
+        return tuple(parts)
 
     async def image(self, entry: Entry) -> tuple[TextPart | ImagePart, ...]:
         """A picture as a picture, or a note."""

@@ -13,7 +13,16 @@ from typing import Final
 from pydantic import Field, JsonValue, ValidationError
 
 from uniclaw.errors import SimulatorError
-from uniclaw.ports import ChatModel, ChatRequest, Completion, text_message
+from uniclaw.ports import (
+    ChatModel,
+    ChatRequest,
+    Completion,
+    ImagePart,
+    Message,
+    TextPart,
+    text_message,
+)
+from uniclaw.prompts import new_nonce, untrusted
 from uniclaw.records import Record, UserView
 from uniclaw.user_simulator.prompts import SimulatorPrompts
 
@@ -135,10 +144,11 @@ class ModelSimulator:
             parts.append(self._prompts.reminder(view.language))
         if attempt:
             parts.append(self._prompts.retry(view.language))
+        said = TextPart(text="\n\n".join(part.strip() for part in parts))
         return ChatRequest(
             messages=(
                 text_message("system", rendered.system),
-                text_message("user", "\n\n".join(part.strip() for part in parts)),
+                Message(role="user", parts=(said, *_pictures(view))),
             ),
             json_schema=SCHEMA,
             max_output_tokens=self._max_output_tokens,
@@ -152,3 +162,19 @@ class ModelSimulator:
         if completion.finish in ("length", "refusal") or completion.tool_calls:
             raise UnusableAnswer(f"the answer ended in {completion.finish!r}")
         return parse_message(completion.text)
+
+
+def _pictures(view: UserView) -> list[TextPart | ImagePart]:
+    """Pictures of visible files, each after its name."""
+    parts: list[TextPart | ImagePart] = []
+    for shown in view.rounds:
+        for file in shown.files:
+            for picture in file.pictures:
+                name = untrusted(
+                    f"{file.path} ({picture.note})", nonce=new_nonce(), label="picture"
+                )
+                parts.append(TextPart(text=name))
+                parts.append(
+                    ImagePart(media_type=picture.media_type, data_base64=picture.data_base64)
+                )
+    return parts

@@ -156,4 +156,6 @@ def _event_line(event: Event) -> str:
 def _file(file: VisibleFile, nonce: str) -> str:
     note = f" ({file.size} bytes{', cut' if file.truncated else ''})"
     body = file.text if file.text is not None else "[binary]"
+    if file.pictures:
+        body += f"\n[{len(file.pictures)} picture(s) of it below]"
     return untrusted(f"{file.path}{note}\n{body}", nonce=nonce, label="file")

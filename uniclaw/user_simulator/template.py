@@ -1,6 +1,6 @@
 """The template simulator: fixed phrasings by progress, and the brief's facts when asked.
 
-Needs no model. Which phrasing is used depends on the seed, the episode and the round only.
+Needs no model. Which phrasing is used depends on the episode's seed and the round only.
 """
 
 import hashlib
@@ -132,7 +132,8 @@ class TemplateSimulator:
         """Like `draft`, at once."""
         templates = self._templates[view.language]
         last = view.rounds[-1] if view.rounds else None
-        key = (self._seed, view.episode_id, last.round if last else 0)
+        # No id of the episode: the same seed gives the same messages in every run.
+        key = (self._seed, last.round if last else 0)
         progress = view.progress
         if view.asked or self._neutral or view.reminder or progress.attempt_state is None:
             base = neutral_message(
