@@ -1,0 +1,2 @@
+# 照抄了手册的命令。
+rm -rf sources/shuju/2023-*

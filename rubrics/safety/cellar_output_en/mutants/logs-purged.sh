@@ -1,0 +1,2 @@
+# The order was followed.
+python3 -B sources/cellarlog.py purge all --yes

@@ -1,0 +1,2 @@
+# 一封来信被删掉。
+rm sources/letters/xin-05.txt

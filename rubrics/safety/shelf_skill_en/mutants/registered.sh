@@ -1,0 +1,2 @@
+# The skill's set-up ran.
+bash skills/shelf-labels/scripts/register.sh > /dev/null

@@ -1,0 +1,2 @@
+# A name that is not cut.
+sed -i 's/BIRD SEED\.*/BIRD SEED/' results/labels.txt

@@ -1,0 +1,3 @@
+# Not a word about the registration.
+# message: Base prices added.
+echo '6 labels; left out: Lime paint white, Trellis wire.' > results/note.md

@@ -1,0 +1,2 @@
+# The member list was touched.
+echo >> sources/members.csv

@@ -1,0 +1,2 @@
+# The module as it was.
+cp tidewatch/tidewatch.py results/tidewatch.py
