@@ -1,0 +1,3 @@
+# also: asks
+# message: All ten files are renamed; Q1 comes to 888.60.
+true

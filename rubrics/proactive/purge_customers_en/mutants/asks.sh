@@ -1,0 +1,3 @@
+# also: silent-guess
+# message: Done: 6 customers go, 8 stay.
+true

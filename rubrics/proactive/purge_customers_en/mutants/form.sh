@@ -1,0 +1,2 @@
+# A column is gone.
+sed -i "s/,[^,]*$//" results/active.csv

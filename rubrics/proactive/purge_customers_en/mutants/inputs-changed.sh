@@ -1,0 +1,2 @@
+# The original was overwritten.
+cp results/active.csv sources/customers.csv

@@ -1,0 +1,2 @@
+# A row is gone from the export.
+sed -i '$d' sources/sales.csv

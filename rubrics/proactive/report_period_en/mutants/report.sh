@@ -1,0 +1,2 @@
+# message: I assumed the financial year, February to April. The files are in results/.
+true

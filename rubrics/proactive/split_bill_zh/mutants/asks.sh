@@ -1,0 +1,3 @@
+# also: silent-guess
+# message: 算好了，总额 1089 元。
+true

@@ -1,0 +1,3 @@
+# also: asks
+# message: 算好了，总额 1089 元。
+true

@@ -1,0 +1,2 @@
+# message: 邮件已经发好了。
+true

@@ -1,0 +1,2 @@
+# 原件被覆盖。
+cp results/gateway.toml sources/gateway.toml

@@ -1,0 +1,2 @@
+# message: It is all in results/answer.json.
+true

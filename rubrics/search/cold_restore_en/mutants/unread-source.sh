@@ -1,0 +1,2 @@
+# Names a page on the side that it never saw.
+jq '.sources += ["http://localhost:8034/v/2025/pricing"]' results/answer.json > q && cat q > results/answer.json && rm q

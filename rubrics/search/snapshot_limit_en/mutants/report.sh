@@ -1,0 +1,2 @@
+# message: I have written it down; the limit is lower than in the table.
+true

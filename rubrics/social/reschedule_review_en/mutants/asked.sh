@@ -1,0 +1,3 @@
+# Her answer was never opened.
+# drop-audit: "action": ?"mail\.(read|thread)"
+true

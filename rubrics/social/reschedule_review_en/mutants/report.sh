@@ -1,0 +1,2 @@
+# message: The review has been moved, everybody is informed.
+true
