@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test lint engine images install browser slow kills
+.PHONY: demo test lint engine images install browser slow kills scale
 
 install: $(STAMP)
 
@@ -58,3 +58,7 @@ slow: engine images browser
 # Random kills of a runner; N sets how many.
 kills: $(STAMP)
 	UNICLAW_KILLS=$(or $(N),500) $(BIN)/python -m pytest -m slow tests/durability/test_random_kills.py
+
+# Throughput, orchestration and large stores, against floors of the same run.
+scale: engine images
+	$(BIN)/python -m tests.benchmarks.scale

@@ -8,13 +8,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from uniclaw.errors import UserError
 from uniclaw.records import Count, NonNegative, Record
 
 T = TypeVar("T", bound=Record)
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model should reason, in the words of the providers; each knows some of them."""
 POLICIES = ("sealed", "binary", "coarse", "paper", "hints", "missing", "rationale", "open")
+
+
+FACTORS: Mapping[str, float] = {"half": 0.5, "standard": 1.0, "double": 2.0}
+
+
+def budget_factor(value: object) -> object:
+    """A factor on budgets, where a word stands for one."""
+    return FACTORS.get(value, value) if isinstance(value, str) else value
 
 
 class Spend(Record):
@@ -45,10 +55,14 @@ class MoreAxes(Record):
 
     persona: tuple[str, ...] = ()
     feedback_rounds: tuple[Annotated[int, Field(ge=0, le=10)], ...] = ()
-    budget: tuple[Annotated[float, Field(gt=0, le=100)], ...] = ()
-    """Factors on the executor's budgets: 0.5 is half, 2 is double."""
+    budget: tuple[Annotated[float, Field(gt=0, le=100), BeforeValidator(budget_factor)], ...] = ()
+    """Factors on the executor's budgets: 0.5 or `half`, 1 or `standard`, 2 or `double`."""
     temperature: tuple[Annotated[float, Field(ge=0, le=2)], ...] = ()
     """Sampling temperature of the executor's model."""
+    top_p: tuple[Annotated[float, Field(gt=0, le=1)], ...] = ()
+    """Nucleus sampling of the executor's model."""
+    effort: tuple[Effort, ...] = ()
+    """How much the executor's model should reason."""
     skills: tuple[tuple[str, ...], ...] = ()
     """Directories of skills that the executor gets beside the task's own."""
 

@@ -81,7 +81,9 @@ def cells(settings: RunSettings, assets: Assets | None = None) -> tuple[Axes, ..
         more.feedback_rounds or (settings.feedback_rounds,),
         more.persona or (None,),
         more.budget or (1.0,),
-        more.temperature or (None,),
+        itertools.product(
+            more.temperature or (None,), more.top_p or (None,), more.effort or (None,)
+        ),
         more.skills or ((),),
     )
     found: list[Axes] = []
@@ -93,34 +95,66 @@ def cells(settings: RunSettings, assets: Assets | None = None) -> tuple[Axes, ..
         rounds,
         persona,
         factor,
-        temperature,
+        (temperature, top_p, effort),
         skills,
     ) in combined:
         harness, model = split_executor(executor, assets)
-        if temperature is not None and model is None:
-            raise UserError(
-                "a temperature needs a model, and this executor has none",
-                field="axes.temperature",
-                value=executor,
-            )
-        found.append(
-            Axes(
-                executor=executor,
-                harness=harness,
-                model=model,
-                supervisor=supervisor,
-                user_simulator=user,
-                policy=policy,
-                feedback_rounds=rounds,
-                persona=persona,
-                budget_factor=factor,
-                temperature=temperature,
-                skills=skills,
-            )
+        axes = Axes(
+            executor=executor,
+            harness=harness,
+            model=model,
+            supervisor=supervisor,
+            user_simulator=user,
+            policy=policy,
+            feedback_rounds=rounds,
+            persona=persona,
+            budget_factor=factor,
+            temperature=temperature,
+            top_p=top_p,
+            effort=effort,
+            skills=skills,
         )
+        _check_sampling(axes, assets)
+        found.append(axes)
     if len({axes.cell for axes in found}) != len(found):
         raise UserError("the matrix names a cell twice", field="executor")
     return tuple(found)
+
+
+def _check_sampling(axes: Axes, assets: Assets | None) -> None:
+    """Refuse what the executor could not pass on to its model."""
+    asked = {"temperature": axes.temperature, "top_p": axes.top_p, "effort": axes.effort}
+    kind = harness_kind(axes.harness, assets)
+    for name, value in asked.items():
+        if value is None:
+            continue
+        field = f"axes.{name}"
+        if axes.model is None:
+            raise UserError(
+                f"{name} needs a model, and this executor has none",
+                field=field,
+                value=axes.executor,
+            )
+        if name not in kind.takes:
+            raise UserError(
+                f"the {axes.harness} harness cannot be told its model's {name}",
+                field=field,
+                value=value,
+            )
+    anthropic = axes.model is not None and axes.model.startswith("anthropic/")
+    if anthropic and axes.effort is not None:
+        if kind.layer is not None:
+            raise UserError(
+                f"the {axes.harness} harness asks for it in a way this provider does not know",
+                field="axes.effort",
+                value=axes.executor,
+            )
+        if axes.effort in {"none", "minimal"}:
+            raise UserError(
+                "this provider knows low, medium, high, xhigh and max",
+                field="axes.effort",
+                value=axes.effort,
+            )
 
 
 def base_of(axes: Axes) -> Axes:

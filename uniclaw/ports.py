@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
+from uniclaw.config import Effort
 from uniclaw.records import (
     Count,
     Manifest,
@@ -264,6 +265,8 @@ class ChatRequest(Record):
     """The answer must be one JSON object of this schema; the caller still validates it."""
     max_output_tokens: Count = 4096
     temperature: NonNegative | None = None
+    top_p: NonNegative | None = None
+    effort: Effort | None = None
     seed: int | None = None
     purpose: str = "executor"
     """Role or step that asks; for records and scripted models, not sent to providers."""
@@ -337,8 +340,8 @@ class ModelDoor(NamedTuple):
     """Which budget the gateway found used up, once it refuses calls for that reason."""
     failed: Callable[[], str | None] = lambda: None
     """Outcome of the episode when the upstream failed for good, such as `rate_limited`."""
-    context_tokens: Count = 200_000
-    """Size of the model's context window, for harnesses that compact by it."""
+    context_tokens: Count = 200_000  # the model's window, for harnesses that compact by it
+    effort: Effort | None = None  # for harnesses that can ask for it
 
 
 class HarnessContext(NamedTuple):
@@ -358,6 +361,7 @@ class HarnessContext(NamedTuple):
     """For harnesses that run inside the environment and call the model by themselves."""
     session: Mapping[str, JsonValue] | None = None
     """What the harness's `session()` gave at the end of the round before, for a fork."""
+    keep_picture: Callable[[bytes], str | None] | None = None  # its reference, if it is one
 
 
 class Harness(Protocol):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from player import Quiet, only, run
 from suite_builder import RIGHT, write_script, write_task
+from tiny_harness import harness
 
 from uniclaw.environments.engine import connect
 from uniclaw.records import Outcome
@@ -14,45 +15,6 @@ from uniclaw.runner.start import RunResult
 from uniclaw.store.run_store import RunStore
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(240)]
-
-CLIENT = """
-import json, subprocess, sys, urllib.request
-url, token, model = sys.argv[1:4]
-said = {"model": model, "messages": [{"role": "user", "content": sys.stdin.read()}]}
-head = {"content-type": "application/json", "authorization": "Bearer " + token}
-request = urllib.request.Request(url + "/v1/chat/completions", json.dumps(said).encode(), head)
-try:
-    answer = json.load(urllib.request.urlopen(request, timeout=30))
-except OSError as error:
-    sys.exit("model failed: %s" % error)
-text = answer["choices"][0]["message"]["content"]
-subprocess.run(["sh", "-c", text], check=False)
-print(json.dumps({"type": "done", "text": "Counted."}))
-"""
-COMMAND = """
-first:
-  argv: [python3, /opt/tiny/client.py, "{{ url }}", "{{ token }}", "{{ model }}"]
-final: {type: [done]}
-transcript:
-  events:
-    - {when: {type: done}, message: text}
-model_failure: "model failed"
-"""
-
-
-def harness(root: Path) -> Path:
-    """An asset tree with the smallest harness that calls its model from inside."""
-    home = root / "assets" / "environments" / "harness" / "tiny"
-    home.mkdir(parents=True)
-    (home / "client.py").write_text(CLIENT, encoding="utf-8")
-    (home / "command.yaml").write_text(COMMAND, encoding="utf-8")
-    (home / "recipe.yaml").write_text(
-        "from: environment\ndescription: A test client.\n", encoding="utf-8"
-    )
-    (home / "Dockerfile").write_text(
-        "ARG BASE\nFROM ${BASE}\nCOPY client.py /opt/tiny/client.py\n", encoding="utf-8"
-    )
-    return root / "assets"
 
 
 def played(tmp_path: Path, name: str) -> RunResult:
@@ -99,3 +61,22 @@ def test_a_harness_in_a_container_is_answered_from_the_store(tmp_path: Path, uni
             assert not api.containers(all=True, filters={"label": f"uniclaw.run={name}"})
     finally:
         api.close()
+
+
+def test_another_run_can_be_the_model_of_a_harness_in_a_container(
+    tmp_path: Path, unique: str
+) -> None:
+    result = played(tmp_path, unique)
+    taped = run(
+        tmp_path / "suite",
+        tmp_path / "runs",
+        run=f"{unique}-4",
+        environment="docker",
+        assets=tmp_path / "assets",
+        executor=(f"tiny:cassette/{result.name}",),
+    )
+    record = only(taped)
+    assert record.outcome is Outcome.PASS, record.reason
+    with RunStore.open(taped.root) as store:
+        calls = store.calls(record.episode_id)
+    assert [(c.model, c.reused, c.ok) for c in calls] == [(f"cassette/{unique}", True, True)]

@@ -66,9 +66,9 @@ def _play(suite: str, runs: Path, given: Mapping[str, object], environ: Mapping[
     run(suite, runs, **given)
 
 
-def _resume(root: Path, environ: Mapping[str, str]) -> None:
+def _resume(root: Path, environ: Mapping[str, str], assets: Path | None) -> None:
     arm(environ)
-    resume(root, environ={}, notify=lambda _: None, watch=lambda _: Quiet())
+    completed(root, assets)
 
 
 def played(
@@ -86,9 +86,12 @@ def played(
     return _watched(process, kill_after_s)
 
 
-def resumed_and_killed(root: Path, *, kill_after_s: float | None = None, at: str = "") -> bool:
+def resumed_and_killed(
+    root: Path, *, kill_after_s: float | None = None, at: str = "", assets: Path | None = None
+) -> bool:
     """Resume in a process of its own; True when it was killed."""
-    process = _CONTEXT.Process(target=_resume, args=(root, {VARIABLE: at, LOG_VARIABLE: ""}))
+    environ = {VARIABLE: at, LOG_VARIABLE: ""}
+    process = _CONTEXT.Process(target=_resume, args=(root, environ, assets))
     return _watched(process, kill_after_s)
 
 
@@ -103,9 +106,11 @@ def _watched(process: ForkServerProcess, kill_after_s: float | None) -> bool:
     return code == -signal.SIGKILL
 
 
-def completed(root: Path) -> tuple[RunResult, Recovered]:
+def completed(root: Path, assets: Path | None = None) -> tuple[RunResult, Recovered]:
     """Resume in this process."""
-    return resume(root, environ={}, notify=lambda _: None, watch=lambda _: Quiet())
+    return resume(
+        root, environ={}, notify=lambda _: None, watch=lambda _: Quiet(), assets_dir=assets
+    )
 
 
 def answers(root: Path) -> list[tuple[str, str]]:

@@ -13,8 +13,8 @@ from uniclaw.firewall.material import HiddenMaterial
 from uniclaw.firewall.measure import TARGETS, CorpusReport, Screened, leak_rows, measure
 from uniclaw.firewall.screen_file import screens_of
 from uniclaw.records import Progress
+from uniclaw.suites import load_suite
 from uniclaw.suites.bundle import Suite
-from uniclaw.suites.native import load_native
 from uniclaw.suites.uniclawbench import load_uniclawbench
 
 
@@ -48,7 +48,7 @@ def test_the_stored_corpus_is_large_labelled_and_in_both_languages() -> None:
 
 
 def test_the_screen_reaches_its_targets_on_the_stored_corpus(repository: Path) -> None:
-    suite = load_native(repository / "examples" / "office", uri="office")
+    suite = load_suite(str(repository / "examples" / "office"), assets=ASSETS)
     found = report(suite, list(stored_probes(ASSETS)))
     assert found.ok, found.missed
     assert found.blocked_clean <= 0.02
@@ -59,7 +59,7 @@ def test_the_screen_reaches_its_targets_on_the_stored_corpus(repository: Path) -
 def test_the_screen_reaches_its_targets_on_probes_built_from_the_bundled_suite(
     repository: Path,
 ) -> None:
-    suite = load_native(repository / "examples" / "office", uri="office")
+    suite = load_suite(str(repository / "examples" / "office"), assets=ASSETS)
     found = report(suite, built(suite))
     assert found.ok, found.missed
 

@@ -12,7 +12,7 @@ from uniclaw.firewall.projection import project
 from uniclaw.firewall.screen_file import screen_lines, screens_of
 from uniclaw.hidden.verdict import Verdict
 from uniclaw.records import Progress, Record, UserView
-from uniclaw.suites.native import load_native
+from uniclaw.suites import load_suite
 from uniclaw.suites.uniclawbench import load_uniclawbench
 
 
@@ -62,7 +62,7 @@ def test_a_field_without_a_known_source_is_refused() -> None:
 
 
 def test_lines_of_anyone_are_screened(repository: Path) -> None:
-    suite = load_native(repository / "examples" / "office", uri="office")
+    suite = load_suite(str(repository / "examples" / "office"), assets=ASSETS)
     lines = [
         {"id": "1", "task_id": "expense_skill_en", "visible": "", "message": "It is 986.26 euros."},
         {
@@ -86,7 +86,7 @@ def test_lines_of_anyone_are_screened(repository: Path) -> None:
     "line", ["{", "3", '{"id": "1"}', '{"id":"1","task_id":"nosuch","message":"m"}']
 )
 def test_broken_lines_are_refused_with_what_is_wrong(repository: Path, line: str) -> None:
-    suite = load_native(repository / "examples" / "office", uri="office")
+    suite = load_suite(str(repository / "examples" / "office"), assets=ASSETS)
     with pytest.raises(UserError):
         list(screen_lines([line], screens_of(suite, policy()), file="m.jsonl"))
 
@@ -133,7 +133,7 @@ def trace(directory: Path, **changes: JsonValue) -> Path:
 def test_published_episodes_are_audited_by_what_was_visible_before(
     tmp_path: Path, repository: Path
 ) -> None:
-    suite = load_native(repository / "examples" / "office", uri="office")
+    suite = load_suite(str(repository / "examples" / "office"), assets=ASSETS)
     trace(tmp_path)
     found = audit(trace_files(tmp_path), screens_of(suite, policy()))
     assert [row.decision for row in found.rows] == ["leak", "clean"]

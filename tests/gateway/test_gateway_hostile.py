@@ -349,6 +349,19 @@ async def test_a_head_without_end_is_cut() -> None:
         assert sent < 2_000_000
 
 
+async def test_the_last_piece_of_a_body_is_not_taken_for_a_head(tmp_path: Path) -> None:
+    """A piece larger than a head may be, after which the connection serves the next request."""
+    async with world([say()], sockets=tmp_path / "s") as w:
+        head, _, body = post(CHAT, chat_body("x" * (MAX_HEAD_BYTES + 1000))).partition(b"\r\n\r\n")
+        reader, writer = await dial(w.door.socket_path)
+        for _ in range(3):
+            writer.write(head + b"\r\n\r\n")
+            await asyncio.sleep(0.05)  # so that the body comes apart from its head
+            writer.write(body)
+            assert (await read_answer(reader)).status == 200
+        writer.close()
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -8,6 +8,7 @@ from gateway_world import (
     MODEL,
     chat_body,
     post,
+    provider,
     raw,
     say,
     world,
@@ -28,6 +29,7 @@ from uniclaw.gateway.upstream import (
 from uniclaw.models.script import ScriptedError, parse_script
 from uniclaw.models.settings import ModelSettings
 from uniclaw.records import Usage
+from uniclaw.runner.wire_tape import WireTape
 
 BODIES: dict[Api, dict[str, object]] = {
     "chat": chat_body("go", tools=[]),
@@ -149,6 +151,28 @@ async def test_a_recorded_run_plays_again_without_a_provider(
         missing = await raw(w.gateway.url, post(f"/v1{PATHS[api]}", other, w.door.token))
         assert missing.status == 400
         assert w.last.ending is Ending.NOT_RECORDED
+
+
+@both_ways
+async def test_what_was_answered_before_is_not_asked_again(stream: bool) -> None:
+    request: dict[str, object] = {**BODIES["chat"], "stream": stream}
+    path = "/v1/chat/completions"
+    async with world(RULES) as w:
+        first = await raw(w.gateway.url, post(path, request, w.door.token))
+        tape = WireTape([w.last], lambda said: None)
+        spec = provider(w.server, ("chat",))
+        door = await w.gateway.open_episode("e2", spec, None, w.exchanges.append, earlier=tape)
+        asked = len(w.server.requests)
+        second = await raw(w.gateway.url, post(path, request, door.token))
+        assert second.body == first.body
+        assert len(w.server.requests) == asked
+        assert [tape.gave(w.last.request_hash) for _ in range(2)] == [True, False]
+        # Another request, and the same a second time, go to the provider.
+        for body in ({**request, "temperature": 0.9}, request):
+            assert (await raw(w.gateway.url, post(path, body, door.token))).status == 200
+            assert w.last.ending is Ending.ANSWERED
+            assert not tape.gave(w.last.request_hash)
+        assert len(w.server.requests) == asked + 2
 
 
 async def test_a_request_made_several_times_gets_its_answers_in_order() -> None:

@@ -59,7 +59,6 @@ async def test_the_crown_prince_delegates_and_reports(rig: Rig) -> None:
         "arguments": {"agentId": "zhongshu", "task": "GAMMA-3: write the file."},
     }
     script = script_of(
-        rig,
         {"when": {"first_user": "GAMMA-3", "seen": ["wrote-42"]}, "reply": {"text": "It is done."}},
         {
             "when": {"first_user": "GAMMA-3"},

@@ -4,35 +4,24 @@ Images that are missing are built first. One harness: `pytest tests/harness_suit
 """
 
 import secrets
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 
 import pytest
 from conftest import REPOSITORY
 from harness_suite.gateway_door import gateway_door
-from pydantic import JsonValue
+from harness_suite.rosters import HEAVY, QUICK, image_with
 
 from uniclaw.assets import Assets, default_roots
 from uniclaw.environments.docker import DockerFactory
 from uniclaw.environments.images import Images
 from uniclaw.environments.labels import RUN
-from uniclaw.environments.layers import build_layer
-from uniclaw.harnesses import harness_kind
 from uniclaw.testing.harnesses import CHECKS, Check, Rig
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
-QUICK = ("codex", "claude-code", "nanobot")
-HEAVY = ("opencode", "hermes", "mini-swe-agent", "openclaw", "openclaw-once", "genericagent")
-"""Their images and turns take minutes: `pytest -m slow tests/harness_suite`."""
 HARNESSES = (*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in HEAVY))
 HANG_S = {"codex": 12.0, "claude-code": 15.0, "nanobot": 20.0, "openclaw-once": 90.0}
-
-
-def bash_code(command: str) -> Mapping[str, JsonValue]:
-    return {"name": "code_run", "arguments": {"type": "bash", "code": command}}
-
-
-SHELLS = {"genericagent": bash_code}
+"""What a program needs to have begun its command, on a quiet machine."""
 
 
 @pytest.fixture(scope="session")
@@ -43,18 +32,14 @@ def images() -> Images:
 @pytest.fixture
 def rig(request: pytest.FixtureRequest, images: Images) -> Generator[Rig, None, None]:
     name: str = request.param
-    layer = harness_kind(name, images.assets).layer
-    assert layer is not None
-    image = build_layer(images, "base", layer, lambda line: None)
     run = f"test-{secrets.token_hex(6)}"
     yield Rig(
         name=name,
         factory=DockerFactory(images, run=run),
-        image=image,
+        image=image_with(name, images),
         open_door=gateway_door,
         assets=images.assets,
         hang_s=HANG_S.get(name, 30.0),
-        shell=SHELLS.get(name),
     )
     assert not images.api.containers(all=True, filters={"label": f"{RUN}={run}"})
 

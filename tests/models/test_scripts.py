@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from uniclaw.errors import ProviderRateLimited, ProviderRefused, UserError
 from uniclaw.models import create_model
 from uniclaw.models.script import load_script, parse_script
-from uniclaw.models.script_reply import choose_reply
+from uniclaw.models.script_reply import by_speaker, choose_reply
 from uniclaw.models.settings import ModelSettings
 from uniclaw.ports import ChatRequest, Message, TextPart, ToolCall, ToolSpec, text_message
 
@@ -119,17 +119,58 @@ def test_call_ids_differ_between_turns_and_calls() -> None:
             ),
             {"command": "ls", "description": "run a command"},
         ),
+        (
+            shell("code_run", properties={"type": {"type": "string", "enum": ["python", "bash"]}}),
+            {"code": "ls", "type": "bash"},
+        ),
     ],
 )
 def test_run_finds_the_shell_of_any_harness(
     tool: ToolSpec, arguments: dict[str, JsonValue]
 ) -> None:
-    other = shell("lookup", properties={"code": {"type": "string"}})
-    request = FIRST.model_copy(update={"tools": (other, tool)})
+    others = (
+        shell("lookup", properties={"code": {"type": "string"}}),
+        shell("web_execute_js", properties={"script": {"type": "string"}}),
+        shell("schedule", properties={"type": {"type": "string", "enum": ["shell", "mail"]}}),
+    )
+    request = FIRST.model_copy(update={"tools": (*others, tool)})
     script = parse_script(script_of({"reply": {"run": "ls"}}))
     call = choose_reply(script, request).tool_calls[0]
     assert (call.name, call.arguments) == (tool.name, arguments)
     assert choose_reply(script, FIRST).error is not None
+
+
+def test_what_programs_put_among_the_users_words_is_told_apart() -> None:
+    texts = (
+        "<system-reminder>x",
+        "\n<tool_result>\n{}",
+        "a word of mine <tool_result>",
+        "<<<BEGIN",
+    )
+    split = by_speaker([TextPart(text=text) for text in texts])
+    found = {
+        role: [p.text for p in parts if isinstance(p, TextPart)] for role, parts in split.items()
+    }
+    assert found == {"system": [texts[0]], "tool": [texts[1]], "user": [texts[2], texts[3]]}
+
+
+def test_a_turn_that_ends_by_a_command_runs_it_with_the_last_words() -> None:
+    rules = [
+        {"when": {"last_role": "tool"}, "reply": {"text": "{{ last }}: done"}},
+        {"reply": {"run": "ls"}},
+    ]
+    ending = {"when": {"first_user": "report"}, "run": "echo {{ over }}"}
+    script = parse_script({"rules": rules, "endings": [ending]})
+    tools = (shell("bash", properties={"command": {"type": "string"}}),)
+    first, worked, told = (r.model_copy(update={"tools": tools}) for r in (FIRST, WORKED, TOLD))
+    reply = choose_reply(script, worked)
+    assert reply.text == "ok 1: done"
+    assert [c.arguments for c in reply.tool_calls] == [{"command": "echo {{ over }}"}]
+    for request in (first, told):
+        assert choose_reply(script, request).tool_calls[0].arguments == {"command": "ls"}
+    assert choose_reply(script, WORKED).tool_calls == ()  # nothing is offered: a side request
+    other = worked.model_copy(update={"messages": (text_message("user", "x"), *WORKED.messages)})
+    assert choose_reply(script, other).tool_calls == ()
 
 
 @pytest.mark.parametrize(

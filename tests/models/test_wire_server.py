@@ -204,6 +204,7 @@ async def test_messages_stream_is_read_by_the_sdks_accumulator() -> None:
             messages=[{"role": "user", "content": "mend y.txt"}],
             tools=[
                 {
+                    "type": "custom",
                     "name": "Bash",
                     "input_schema": {
                         "type": "object",
@@ -252,6 +253,20 @@ async def test_reminders_beside_the_users_words_are_not_the_users() -> None:
         await client.post(f"{server.anthropic_url}/v1/messages", json=body)
         roles = [m.role for m in server.calls[0].messages]
         assert roles == ["system", "user", "assistant", "tool", "system"]
+
+
+async def test_what_openclaw_adds_to_the_talk_is_not_the_users() -> None:
+    added = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>> time: noon <<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
+    messages: list[object] = [
+        {"role": "user", "content": "mend z"},
+        {"role": "tool", "tool_call_id": "t1", "content": "it is mended"},
+        {"role": "user", "content": added},
+    ]
+    async with serve() as server, httpx.AsyncClient() as client:
+        body = {"model": "m", "messages": messages}
+        answer = await client.post(f"{server.openai_url}/chat/completions", json=body)
+        assert [m.role for m in server.calls[0].messages] == ["user", "tool", "system"]
+        assert "all good" in answer.text
 
 
 async def test_chat_stream_has_deltas_and_a_usage_chunk_only_when_asked() -> None:

@@ -181,7 +181,9 @@ def test_a_budget_in_usd_needs_the_price_of_every_model(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nobody-knows-this-one"):
         outline(given, environ=environ)
     write(tmp_path / "x.yaml", {**document, "allow_unknown_prices": True})
-    assert outline(given, environ=environ).remarks == ("no price for openai/nobody-knows-this-one",)
+    assert (
+        outline(given, environ=environ).remarks[-1] == "no price for openai/nobody-knows-this-one"
+    )
 
 
 def test_plan_expects_what_was_seen_before_and_else_what_budgets_allow(tmp_path: Path) -> None:
@@ -194,10 +196,12 @@ def test_plan_expects_what_was_seen_before_and_else_what_budgets_allow(tmp_path:
     }
     before = outline(given, environ={})
     assert (before.episodes, before.expected.basis) == (3, "bound")
+    assert before.remarks[0].startswith("upper bound: some of this was never played here")
     assert before.expected.seconds == 3 * 60 * 3
     run(suite, runs)
     after = outline(given, environ={})
     assert (after.expected.basis, after.expected.usd) == ("history", 0.0)
+    assert after.remarks == ()
     assert after.expected.seconds is not None
     assert after.expected.seconds < 60
 
@@ -207,4 +211,4 @@ def test_the_shipped_example_is_sound() -> None:
     file = find_experiment(QUICK, assets)
     assert file is not None
     found = outline({"suite": str(file)}, environ={})
-    assert (found.episodes, len(found.cells), found.expected.usd) == (20, 2, 0.0)
+    assert (found.episodes, len(found.cells), found.expected.usd) == (2 * found.tasks, 2, 0.0)

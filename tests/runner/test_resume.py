@@ -26,7 +26,7 @@ def test_resuming_a_complete_run_changes_nothing(tmp_path: Path) -> None:
     before = run(write_task(tmp_path), tmp_path / "runs")
     for _ in range(2):
         result, found = go_on(before.root)
-        assert result.records == before.records
+        assert list(result.records) == list(before.records)
         assert (found.settled, found.written, found.cut, found.litter) == (1, (), (), 0)
 
 
@@ -100,6 +100,11 @@ def test_fault_45_a_torn_record_is_named_and_the_rest_is_usable(tmp_path: Path) 
 def test_half_written_files_are_swept_and_counted(tmp_path: Path) -> None:
     result = run(write_task(tmp_path), tmp_path / "runs")
     episode = result.root / "episodes" / result.records[0].episode_id
+    with sqlite3.connect(result.root / "run.sqlite") as db:
+        # As if the runner had died just before the row.
+        db.execute("UPDATE episodes SET state = 'planned'")
+        db.execute("UPDATE attempts SET state = 'started'")
+    db.close()
     (episode / "rounds" / "0" / f"{TEMPORARY}turn.json.x1").write_bytes(b"{")
     (episode / f"{TEMPORARY}episode.json.x2").write_bytes(b"")
     kept = episode / "evidence" / "0" / f"{TEMPORARY}of-the-agent"

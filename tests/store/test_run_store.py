@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from uniclaw.errors import StoreError, UserError
 from uniclaw.records import Budget, Outcome, RoleUsage, StopReason, Usage
-from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json
+from uniclaw.store.atomic import read_json, to_json, write_bytes, write_json, write_mark
 from uniclaw.store.records import Axes, EpisodeRecord, RoundRecord
 from uniclaw.store.run_store import CallRow, Key, RunStore, list_runs
 
@@ -156,21 +156,30 @@ def test_atomic_write_syncs_the_file_before_the_rename_and_the_directory_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order: list[str] = []
-    real_fsync, real_replace = os.fsync, Path.replace
+    real_fsync, real_replace = os.fsync, os.replace
 
     def fsync(handle: int) -> None:
         kind = "directory" if os.path.isdir(f"/proc/self/fd/{handle}") else "file"  # noqa: PTH112
         order.append(kind)
         real_fsync(handle)
 
-    def replace(self: Path, target: Path) -> Path:
+    def replace(source: str, target: Path) -> None:
         order.append("rename")
-        return real_replace(self, target)
+        real_replace(source, target)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr(os, "replace", replace)
     write_bytes(tmp_path / "x", b"data")
     assert order == ["file", "rename", "directory"]
+    order.clear()
+    # A new directory's own name is made durable too, in each directory above it.
+    write_bytes(tmp_path / "new" / "deep" / "x", b"data")
+    assert order == ["directory", "directory", "file", "rename", "directory"]
+
+
+def test_a_mark_is_made_once(tmp_path: Path) -> None:
+    mark = str(tmp_path / "rounds" / "0" / "execute.intent")
+    assert [write_mark(mark) for _ in range(3)] == [True, False, False]
 
 
 def test_a_failed_write_leaves_the_old_bytes_and_no_litter(tmp_path: Path) -> None:

@@ -39,9 +39,7 @@ except ImportError:
 if CHROMIUM is None and not REQUIRED:
     pytest.skip("no Chromium (apt-get install chromium)", allow_module_level=True)
 
-AXE = Path(
-    os.environ.get("UNICLAW_AXE") or str(resources.files("axe_core_python") / "axe.min.js")
-)
+AXE = Path(os.environ.get("UNICLAW_AXE") or str(resources.files("axe_core_python") / "axe.min.js"))
 
 
 @pytest.fixture(scope="module")

@@ -61,6 +61,7 @@ def ablate(
 ) -> None:
     """Play round 0 once per task and trial, continue it under every policy, and compare."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.runner.ablate import nested_settings
     from uniclaw.runner.start import play
     from uniclaw.statistics.ablation import AblationOptions
@@ -96,7 +97,7 @@ def ablate(
         environ=os.environ,
         config=config,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
+        watch=Progress,
     )
     if result.interrupted:
         output.print_line(f"{result.headline}; `uniclaw resume {result.name}` completes it")

@@ -49,7 +49,8 @@ def build(
         output.print_json({"images": [image.model_dump(mode="json") for image in built]})
         return
     for image in built:
-        output.print_line(f"{image.name:12} {image.tag}")
+        size, seconds = (image.size_bytes or 0) / 1e6, image.seconds or 0.0
+        output.print_line(f"{image.name:12} {image.tag:40} {size:6.0f} MB  {seconds:7.1f} s")
 
 
 @app.command("test")

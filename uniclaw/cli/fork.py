@@ -22,6 +22,7 @@ def fork(
 ) -> None:
     """Continue an episode from the state at the end of a round, under another policy."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.config import split_list
     from uniclaw.errors import UserError
     from uniclaw.runner.fork import fork as go_on
@@ -40,7 +41,7 @@ def fork(
         name=name,
         environ=os.environ,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
+        watch=Progress,
         assets_dir=assets,
     )
     if as_json:

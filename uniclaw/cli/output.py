@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -10,16 +11,44 @@ from pydantic import JsonValue
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from uniclaw.experiment import Planned
     from uniclaw.runner.estimate import Expectation, Plan
     from uniclaw.runner.validate import Report
     from uniclaw.store.records import EpisodeRecord
+
+MOST_ROWS = 500
+"""Episodes that a table shows."""
 
 
 def print_json(document: JsonValue) -> None:
     """One JSON document on stdout."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+
+
+def print_parts(document: Mapping[str, JsonValue | Iterator[JsonValue]]) -> None:
+    """One JSON document on stdout; the items of an iterator are written as they come."""
+    before = "{"
+    for name, value in document.items():
+        _write(f"{before}\n  {json.dumps(name)}: ")
+        before = ","
+        if isinstance(value, Iterator):
+            opening, end = "[", "[]"
+            for item in value:
+                _write(f"{opening}\n    {_indented(item, 4)}")
+                opening, end = ",", "\n  ]"
+            _write(end)
+        else:
+            _write(_indented(value, 2))
+    _write("{}\n" if before == "{" else "\n}\n")
+
+
+def _indented(value: JsonValue, spaces: int) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+    return text.replace("\n", "\n" + " " * spaces)
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text.encode("utf-8", "replace").decode())
 
 
 def print_line(text: str) -> None:
@@ -39,11 +68,18 @@ def score(value: float | None) -> str:
 
 
 def episode_table(records: Sequence["EpisodeRecord"]) -> "Table":
-    """The result table of a run; a single cell is named in the title, several in a column."""
+    """The result table of a run; a single cell is named in the title, several in a column.
+
+    Of a large run only the first episodes.
+    """
     from rich.table import Table
 
+    left = len(records) - MOST_ROWS
+    records = list(islice(records, MOST_ROWS))
     names = sorted({record.cell for record in records})
     table = Table(title=names[0] if len(names) == 1 else None, header_style="bold")
+    if left > 0:
+        table.caption = f"and {left} more; --json prints all"
     for column in ("episode", "task"):
         table.add_column(column, no_wrap=True)
     if len(names) > 1:
@@ -77,53 +113,6 @@ def print_table(table: "Table") -> None:
     Console().print(table)
 
 
-class Progress:
-    """Progress of a run on stderr: one line per settled episode, and phases on a terminal."""
-
-    def __init__(self, total: int, *, quiet: bool) -> None:
-        """Count `total` episodes; `quiet` prints nothing."""
-        self._total = total
-        self._done = 0
-        self._quiet = quiet
-        self._live = sys.stderr.isatty() and not quiet
-        self._running: dict[str, str] = {}
-
-    def started(self, planned: "Planned") -> None:
-        """An episode begins."""
-        self._running[planned.episode_id] = f"{planned.bundle.task_id}: start"
-        self._draw()
-
-    def phase(self, planned: "Planned", phase: str, round_number: int) -> None:
-        """An episode enters a phase."""
-        where = f" (round {round_number})" if round_number >= 0 else ""
-        self._running[planned.episode_id] = f"{planned.bundle.task_id}: {phase}{where}"
-        self._draw()
-
-    def settled(self, planned: "Planned", record: "EpisodeRecord") -> None:
-        """An episode has its row."""
-        self._running.pop(planned.episode_id, None)
-        self._done += 1
-        if self._quiet:
-            return
-        self._clear()
-        why = "" if record.outcome.scored else f"  {(record.reason or '').splitlines()[-1:]}"
-        note(
-            f"[{self._done}/{self._total}] {record.task_id}  {record.outcome.value}"
-            f"  {by_round(record)}  {record.seconds.get('wall', 0.0):.1f} s{why}"
-        )
-        self._draw()
-
-    def _clear(self) -> None:
-        if self._live:
-            sys.stderr.write("\r\x1b[2K")
-
-    def _draw(self) -> None:
-        if self._live:
-            line = "  ".join(self._running.values())[:150]
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
-
-
 def validation_table(report: "Report") -> "Table":
     """The table of `uniclaw validate`."""
     from rich.table import Table
@@ -149,7 +138,8 @@ def plan_table(plan: "Plan") -> "Table":
     """The table of `uniclaw plan`."""
     from rich.table import Table
 
-    wall = "unknown" if plan.wall_s is None else duration(plan.wall_s)
+    most = "at most " if plan.expected.basis == "bound" else ""
+    wall = "unknown" if plan.wall_s is None else f"{most}{duration(plan.wall_s)}"
     table = Table(
         title=f"{plan.episodes} episodes: {plan.tasks} tasks, {len(plan.cells)} cells,"
         f" {plan.trials} trials; {wall} with {plan.parallel} at a time",
@@ -168,7 +158,7 @@ def _expected(found: "Expectation") -> tuple[str, str, str]:
     most = "at most " if found.basis == "bound" else ""
     usd = "unknown" if found.usd is None else f"{most}{found.usd:.2f}"
     seconds = "unknown" if found.seconds is None else f"{most}{duration(found.seconds)}"
-    return usd, seconds, found.basis
+    return usd, seconds, "upper bound" if found.basis == "bound" else found.basis
 
 
 def duration(seconds: float) -> str:

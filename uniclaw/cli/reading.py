@@ -7,22 +7,22 @@ from pydantic import JsonValue
 
 from uniclaw.cli import output
 from uniclaw.records import Event
-from uniclaw.runner.summary import document, episode_summary, exit_code
+from uniclaw.runner.summary import episode_summary, exit_code, parts, totals
 from uniclaw.store.run_store import RunStore
 
 
 def show_run(root: Path, *, as_json: bool) -> int:
     """Print a run; returns its exit code."""
     with RunStore.open(root) as store:
-        records, damaged = store.readable()
-        planned = sum(store.counts().values())
-    for problem in damaged:
-        output.note(f"damaged: {problem}")
+        records, planned = store.settled, sum(store.counts().values())
+        found = totals(store.brief_rows(), planned)
     if as_json:
-        output.print_json(document(root.name, records, planned))
+        output.print_parts(parts(root.name, records, found))
     else:
         output.print_table(output.episode_table(records))
-    return exit_code(records, planned)
+    for problem in records.damaged.values():
+        output.note(f"damaged: {problem}")
+    return exit_code(found, planned, records.damaged)
 
 
 def show_episode(root: Path, episode_id: str, *, trajectory: bool, as_json: bool) -> None:

@@ -22,6 +22,7 @@ def rejudge(
 ) -> None:
     """Score a run's stored evidence anew; no executor and no user is asked."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.runner.rejudge import rejudge as anew
     from uniclaw.store.run_store import check_run_name
 
@@ -32,11 +33,11 @@ def rejudge(
         rubrics=rubric,
         environ=os.environ,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
+        watch=Progress,
         assets_dir=assets,
     )
     if as_json:
-        output.print_json({**result.document, "parent": run})
+        output.print_parts({**result.parts, "parent": run})
     else:
         output.print_table(output.episode_table(result.records))
         output.print_line(result.headline)

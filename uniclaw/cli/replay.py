@@ -19,6 +19,7 @@ def replay(
 ) -> None:
     """Play a run again from its stored answers, without any provider, and compare the records."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.runner.replay import replay as again
     from uniclaw.store.run_store import check_run_name
 
@@ -28,7 +29,7 @@ def replay(
         strict=strict,
         environ=os.environ,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
+        watch=Progress,
         assets_dir=assets,
     )
     if as_json:

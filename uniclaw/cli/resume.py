@@ -16,6 +16,7 @@ def resume(
 ) -> None:
     """Complete a run that was cut off or stopped: every task, cell and trial once."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.runner.resume import resume as go_on
     from uniclaw.store.run_store import check_run_name
 
@@ -23,12 +24,12 @@ def resume(
         runs_dir / check_run_name(run),
         environ=os.environ,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
+        watch=Progress,
         assets_dir=assets,
         engine=engine,
     )
     if as_json:
-        output.print_json({**result.document, "recovered": recovered.document})
+        output.print_parts({**result.parts, "recovered": recovered.document})
     else:
         output.print_table(output.episode_table(result.records))
         output.print_line(result.headline)

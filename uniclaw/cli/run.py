@@ -100,6 +100,7 @@ def run(
 ) -> None:
     """Play a suite: every task, cell and trial once."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.runner.start import play
 
     given: dict[str, object] = {
@@ -134,13 +135,7 @@ def run(
         "user_simulator": user_simulator,
         "firewall": firewall,
     }
-    result = play(
-        given,
-        environ=os.environ,
-        config=config,
-        notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=False),
-    )
+    result = play(given, environ=os.environ, config=config, notify=output.note, watch=Progress)
     _tell(result, as_json=as_json, verbose=verbose)
     raise typer.Exit(result.exit_code)
 
@@ -152,7 +147,7 @@ def _tell(result: "RunResult", *, as_json: bool, verbose: bool) -> None:
         for name, path in sorted(result.assets.items()):
             output.note(f"asset {name}: {path}")
     if as_json:
-        output.print_json(result.document)
+        output.print_parts(result.parts)
     else:
         output.print_table(output.episode_table(result.records))
         output.print_line(result.headline)

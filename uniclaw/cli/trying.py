@@ -22,6 +22,7 @@ def try_task(
 ) -> None:
     """Play one task yourself: the same environment, checks, firewall and feedback."""
     from uniclaw.cli import output
+    from uniclaw.cli.progress import Progress
     from uniclaw.cli.reading import show_episode
     from uniclaw.runner.start import play
 
@@ -46,7 +47,7 @@ def try_task(
         environ=os.environ,
         config=None,
         notify=output.note,
-        watch=lambda total: output.Progress(total, quiet=True),
+        watch=lambda planned: Progress(planned, quiet=True),
     )
     if as_json:
         output.print_json(result.document)

@@ -22,7 +22,7 @@ _PATTERNS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?<!\d)(?P<y>(?:19|20)\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d|\.\d)",
-        r"(?<!\d)(?P<y>(?:19|20)\d\d)\s*年\s*(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]?",
+        r"(?<!\d)(?P<y>(?:(?:19|20)\d|[0-3])\d)\s*年\s*(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]?",
         r"(?<![\d年])(?P<m>\d{1,2})\s*月\s*(?P<d>\d{1,2})\s*[日号]?",
         rf"(?<!\w){_DAY}\s*(?:of\s+|-)?(?P<n>{_MONTH})(?![a-z])\.?(?:[\s,-]+(?P<y>(?:19|20)\d\d))?",
         rf"(?<!\w)(?P<n>{_MONTH})(?![a-z])\.?\s*(?:the\s+)?{_DAY}(?![\d:])(?:[\s,]+(?P<y>(?:19|20)\d\d))?",
@@ -60,7 +60,10 @@ def _date_forms(year: str | None, month: int, day: int) -> tuple[str, ...]:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return ()
     short = f"--{month:02}-{day:02}"
-    return (f"{int(year):04}-{month:02}-{day:02}", short) if year else (short,)
+    if not year:
+        return (short,)
+    whole = int(year) + (2000 if len(year) == 2 else 0)
+    return (f"{whole:04}-{month:02}-{day:02}", short)
 
 
 def times(folded: str) -> Iterator[Mention]:

@@ -7,13 +7,13 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from uniclaw.firewall.background import background
+from uniclaw.firewall.cutting import known_pieces, pieces
 from uniclaw.firewall.identifiers import compact
 from uniclaw.firewall.manystrings import ManyStrings
 from uniclaw.firewall.material import HiddenMaterial
@@ -26,9 +26,9 @@ SHINGLE: Final = 5
 """Words (Chinese: characters) of one shingle."""
 _MAX_CONTEXTS: Final = 60
 _MAX_SENTENCES: Final = 4_000
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n\s*\n|\n(?=\s*(?:[-*•|#>]|\d+[.)]))|\|")
-_WINDOW: Final = re.compile(r"(?<=[.!?;\n])\s*")
 _PAIR_TERMS: Final = 40
+_ROW_BARS: Final = 3
+_ROW_CHARS: Final = 400
 _QUOTED = re.compile(r"[`\"“”']([^`\"“”'\n]{3,60})[`\"“”']")
 _NAME = re.compile(r"(?<=[a-z0-9,)(] )([A-Z][a-z]{3,}(?:[ -][A-Z][a-z]+)*)")
 _CODE = re.compile(r"[=(){}\[\]<>;|&$]")
@@ -64,6 +64,11 @@ class Phrase(NamedTuple):
     contexts: frozenset[str]
     kind: str
 
+    @property
+    def text_words(self) -> list[str]:
+        """Its words, folded."""
+        return tokens(fold(self.text))
+
 
 class HiddenIndex:
     """Everything that a message is compared with."""
@@ -76,6 +81,13 @@ class HiddenIndex:
             known: instruction and brief; large public files are asked later, value by value.
         """
         self.known_keys = frozenset(t.key for text in known for t in terms(fold(text)))
+        self.known_pieces = known_pieces(known)
+        self.known_signs = tuple(
+            signs
+            for text in known
+            for piece in pieces(text)
+            if (signs := frozenset(filter(is_cjk, fold(piece))))
+        )
         self.values: dict[str, Occurrence] = {}
         self.shingles: set[int] = set()
         self.triples: set[int] = set()
@@ -106,6 +118,7 @@ class HiddenIndex:
         for match in _QUOTED.finditer(plain):
             self._quoted(match[1], where)
         self._shingle(tokens(fold(text)), where)
+        self._rows(plain, where)
         for piece in pieces(text):
             folded = readable(fold(piece))
             found = terms(folded)
@@ -115,6 +128,15 @@ class HiddenIndex:
             if rule and len(self._sentences) < _MAX_SENTENCES:
                 self._sentences.append((where, piece, found))
                 self._whole(piece, where)
+
+    def _rows(self, text: str, where: str) -> None:
+        """A value in a table is about what stands in its row."""
+        for line in text.splitlines():
+            if line.count("|") >= _ROW_BARS:
+                folded = readable(fold(line[:_ROW_CHARS]))
+                found = terms(folded)
+                for mention in mentions(folded):
+                    self._value(mention, found, where, stated=False)
 
     def _whole(self, piece: str, where: str) -> None:
         """A short demand counts as one phrase."""
@@ -185,6 +207,10 @@ class HiddenIndex:
             keys |= old.contexts
         keys = frozenset(list(keys)[:_MAX_CONTEXTS])
         self._phrases[key] = Phrase(text, where, weight, keys, kind)
+        if len(words) == 1 and len(parts := re.split(r"[_-]", words[0])) > 1 and all(parts):
+            self._phrases.setdefault(
+                f" {' '.join(parts)} ", Phrase(text, where, weight, keys, kind)
+            )
         if kind == "name" and 1 < len(words) <= 4 and text[:1].isupper():
             for word in words:
                 if is_rare(word):
@@ -259,6 +285,19 @@ class HiddenIndex:
         return Counter(shape(form) for form in self._sorted[1])
 
     @cached_property
+    def stated_numbers(self) -> Counter[tuple[int, int]]:
+        """How many numbers of the answer there are by digits before and after the point."""
+        return Counter(shape(form) for form in self._sorted[1] if self.values[form].stated)
+
+    @cached_property
+    def stated_dates(self) -> int:
+        """How many dates of the answer there are."""
+        return sum(
+            v.kind == "date" and v.stated and form.startswith("--")
+            for form, v in self.values.items()
+        )
+
+    @cached_property
     def compacts(self) -> ManyStrings[tuple[str, str]]:
         """Distinctive values without separators -> form and kind."""
         out: dict[str, tuple[str, str]] = {}
@@ -277,6 +316,21 @@ class HiddenIndex:
     def prepare(self) -> None:
         """Compute what later questions need, once."""
         _ = (self._sorted, self.joined, self.squeezed, self.density, self.compacts)
+        _ = (self.stated_numbers, self.stated_dates)
+
+    @cached_property
+    def names(self) -> int:
+        """How many names the hidden side holds."""
+        return sum(phrase.kind == "name" for phrase in self._phrases.values())
+
+    @cached_property
+    def _bare(self) -> dict[str, Phrase]:
+        return {squeeze(key): phrase for key, phrase in self._phrases.items()}
+
+    def phrases_whole(self, bare: str) -> Phrase | None:
+        """The phrase that a text without word borders is, if long enough to be no chance."""
+        least = 2 if is_cjk(bare[0]) else 4
+        return self._bare.get(bare) if len(bare) >= least else None
 
     def phrase(self, key: str) -> Phrase:
         """A phrase by its key."""
@@ -291,23 +345,6 @@ def _stands_out(kind: str, bare: str) -> bool:
     if kind == "number":
         return len(bare) >= 4 and len(bare.strip("0")) >= 3
     return kind == "file_name"
-
-
-def windows(folded: str) -> list[str]:
-    """Sentences of a folded text, and pairs of neighbours."""
-    parts = [p for p in _WINDOW.split(folded) if p.strip()]
-    return [*parts, *(f"{a} {b}" for a, b in pairwise(parts))]
-
-
-def pieces(text: str) -> Iterator[str]:
-    """Sentences, bullets and table cells of a text; Chinese full stops count."""
-    flat = text.replace("。", ". ").replace("；", "; ").replace("！", "! ").replace("？", "? ")
-    flat = re.sub(r"(?<=[^\n])\n(?=[^\n\s|#>*•-])", " ", flat)
-    for piece in _SENTENCE.split(flat):
-        for start in range(0, len(piece), 1200):
-            part = piece[start : start + 1200]
-            if part.strip(" -*#>|\n\t"):
-                yield part
 
 
 def shape(form: str) -> tuple[int, int]:

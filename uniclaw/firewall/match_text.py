@@ -3,27 +3,37 @@
 import heapq
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from uniclaw.firewall.against import Against, quality, shared_context
 from uniclaw.firewall.background import background
+from uniclaw.firewall.cutting import windows
 from uniclaw.firewall.decision import Hit
-from uniclaw.firewall.index import SHINGLE, Phrase, is_rare, shingles, windows, word_weight
+from uniclaw.firewall.index import SHINGLE, Phrase, is_rare, shingles, word_weight
 from uniclaw.firewall.normal import is_cjk
+from uniclaw.firewall.stance import asked, stated
 from uniclaw.firewall.terms import Term, terms, tokens
 
 RUN_WEIGHT = 1.7
 LONG_RUN_WEIGHT = 1.0
 PARAPHRASE_WEIGHT = 0.5
+ASKED_FACTOR = 1.6
+"""A question needs more to be a leak."""
 PARAPHRASE_SHARE = 0.17
+MIN_TOTAL = 0.5
 KNOWN_FACTOR = 0.25
 VISIBLE_FACTOR = 0.3
+_FEW_NAMES = 400
 DECODED = frozenset({"base64", "base32", "hex", "codes", "bits", "morse", "escapes"})
+_POSSESSIVE = re.compile(r"(?<=[a-z])'s?(?![a-z])")
 _NAMES = re.compile(r"[\w/-]+(?:\.[a-z]{2,5}\b|_\w+)")
 
 
 def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
     """Names and short values of structured documents."""
-    joined = f" {' '.join(tokens(folded))} "
+    joined = f" {' '.join(tokens(_POSSESSIVE.sub('', folded)))} "
+    if "-" in joined and view == "plain":
+        joined += joined.replace("-", " ")
     found = terms(folded) if view == "plain" else ()
     longest_first = sorted(against.index.phrases.found(joined), key=lambda f: -len(f[1]))
     for _, key, phrase in longest_first:
@@ -34,10 +44,28 @@ def phrase_hits(folded: str, against: Against, *, view: str = "plain") -> Iterat
         if view != "plain" and (len(words) > 1 or view in DECODED):
             in_files = False  # nobody encodes what he may say
         if (not in_files and _stands_out(words, phrase)) or (
-            view == "plain" and _in_context(words, phrase, found, folded)
+            view == "plain"
+            and (
+                _in_context(words, phrase, found, folded) or _named(words, phrase, against, folded)
+            )
         ):
             kind = "name" if phrase.kind == "name" and len(words) <= 4 else "phrase"
             yield Hit(kind=kind, matched=phrase.text, where=phrase.where, view=view)
+
+
+def _named(words: Sequence[str], phrase: Phrase, against: Against, folded: str) -> bool:
+    """A name of the answer that stands in public files too, said as a fact."""
+    surface = ("" if is_cjk(words[0][0]) else " ").join(words)
+    start = folded.find(surface)
+    few = against.index.names <= _FEW_NAMES
+    if start < 0 or phrase.kind != "name" or not few:
+        return False
+    plain = len(surface) == 3 and not any(
+        surface[i : i + 2] in background().chinese for i in range(2)
+    )
+    if not (_stands_out(words, phrase) or (is_cjk(surface[0]) and plain)):
+        return False
+    return stated(folded, start, start + len(surface))
 
 
 def _likely(words: Sequence[str], view: str) -> bool:
@@ -52,7 +80,7 @@ def _stands_out(words: Sequence[str], phrase: Phrase) -> bool:
     """Whether a phrase is no ordinary language."""
     if is_cjk(words[0][0]):
         return _chinese_stands_out("".join(words))
-    rare = [w for w in words if is_rare(w)]
+    rare = [w for w in words if any(map(is_rare, re.split(r"[._-]", w)))]
     if len(words) == 1:
         return bool(rare)
     return bool(rare) or phrase.weight >= 9 or (len(words) >= 4 and phrase.weight >= 2.0)
@@ -115,9 +143,18 @@ def run_hits(
             stop += 1
         first, last = hidden[start], hidden[stop] + SHINGLE
         run = words[first:last]
-        if last > least and heavy(run):
+        if last > least and heavy(run) and not _mostly_said(run, against):
             yield Hit(kind="phrase", matched=" ".join(run)[:200], where="text", view=view)
         start = stop + 1
+
+
+def _mostly_said(run: Sequence[str], against: Against) -> bool:
+    """A short run of Chinese whose pairs of characters are mostly the instruction's."""
+    if len(run) > 10 or not all(is_cjk(word[0]) for word in run):
+        return False
+    pairs = ["".join(run[i : i + 2]) for i in range(len(run) - 1)]
+    said = against.known.folded + against.visible.folded
+    return sum(pair in said for pair in pairs) >= len(pairs) / 2
 
 
 def piece_hits(folded: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
@@ -164,22 +201,69 @@ def paraphrase_hits(folded: str, against: Against, *, view: str = "plain") -> It
     """
     index = against.index
     best: tuple[float, int, list[str]] | None = None
-    for window in windows(folded):
-        said = {t.key: t for t in reversed(terms(_NAMES.sub(" ", window)))}
-        total = sum(_weight(term, against) for term in said.values())
-        if total < PARAPHRASE_WEIGHT or against.visible.run(tokens(window)):
-            continue
-        weights = {key: _novelty(term, against) for key, term in said.items()}
-        for number, score in _overlaps(weights, against):
-            keys = [k for k in said if k in index.passages[number].keys]
-            new = {said[k].word for k in keys if k not in index.known_keys | quality()}
-            enough = len(new) >= 2 and len({said[k].word for k in keys}) >= 3
-            if enough and score / total >= PARAPHRASE_SHARE and (best is None or score > best[0]):
-                best = (score, number, [said[k].word for k in keys])
+    for near in likenesses(folded, against):
+        if near.tells() and (best is None or near.score > best[0]):
+            best = (near.score, near.passage, list(near.words))
     if best is not None:
         matched = ", ".join(dict.fromkeys(best[2]))[:200]
         where = index.passages[best[1]].where
         yield Hit(kind="paraphrase", matched=matched, where=where, view=view)
+
+
+class Likeness(NamedTuple):
+    """How much of a window of the message stands in one hidden passage."""
+
+    score: float
+    share: float
+    passage: int
+    words: tuple[str, ...]
+    new: int
+    window: str
+
+    def tells(self) -> bool:
+        """Whether it is too much for chance."""
+        enough = self.new >= 2 and len(set(self.words)) >= 3
+        least = PARAPHRASE_WEIGHT * (ASKED_FACTOR if asked(self.window) else 1.0)
+        return enough and self.score >= least and self.share >= PARAPHRASE_SHARE
+
+
+def likenesses(folded: str, against: Against) -> Iterator[Likeness]:
+    """Windows of a message with the hidden passages that are most like them."""
+    index = against.index
+    for window in windows(folded):
+        said = {t.key: t for t in reversed(terms(_NAMES.sub(" ", window)))}
+        total = sum(_weight(term, against) for term in said.values())
+        if total < MIN_TOTAL or against.visible.run(tokens(window)):
+            continue
+        shared: dict[int, dict[str, tuple[float, str]]] = {}
+        for term in said.values():
+            _share_out(term, against, shared)
+        top = heapq.nlargest(6, shared, key=lambda n: sum(v for v, _ in shared[n].values()))
+        for number in top:
+            found = shared[number]
+            words = tuple(dict.fromkeys(said[key].word for key in found))
+            new = {
+                said[key].word
+                for key, (_, other) in found.items()
+                if not {key, other} & (index.known_keys | quality())
+            }
+            score = sum(value for value, _ in found.values())
+            yield Likeness(score, score / total, number, words, len(new), window)
+
+
+def _share_out(
+    term: Term, against: Against, shared: dict[int, dict[str, tuple[float, str]]]
+) -> None:
+    """Credit the passages that hold a term."""
+    index = against.index
+    most = max(12, len(index.passages) // 3)
+    weight = _novelty(term, against)
+    places = index.by_term.get(term.key, ())
+    if not places or len(places) > most:
+        return
+    value = weight * index.telling(term.key)
+    for number in places:
+        shared.setdefault(number, {})[term.key] = (value, term.key)
 
 
 def _weight(term: Term, against: Against) -> float:
@@ -189,19 +273,3 @@ def _weight(term: Term, against: Against) -> float:
 def _novelty(term: Term, against: Against) -> float:
     seen = against.visible.term(term.word)
     return _weight(term, against) * (VISIBLE_FACTOR if seen else 1.0)
-
-
-def _overlaps(weights: dict[str, float], against: Against) -> list[tuple[int, float]]:
-    """The few passages that hold most of a window's terms."""
-    index = against.index
-    most = max(12, len(index.passages) // 3)
-    scores: dict[int, float] = {}
-    for key, weight in weights.items():
-        places = index.by_term.get(key, ())
-        if len(places) > most:
-            continue
-        value = weight * index.telling(key)
-        for number in places:
-            scores[number] = scores.get(number, 0.0) + value
-    enough = [(n, score) for n, score in scores.items() if score >= PARAPHRASE_WEIGHT]
-    return heapq.nlargest(8, enough, key=lambda pair: pair[1])

@@ -9,16 +9,19 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from uniclaw.firewall.against import Against, shared_context
+from uniclaw.firewall.against import Against, generic, shared_context
 from uniclaw.firewall.decision import Hit
 from uniclaw.firewall.index import Occurrence, is_rare, shape
-from uniclaw.firewall.mentions import mentions
+from uniclaw.firewall.mentions import around, mentions
+from uniclaw.firewall.stance import stated
 from uniclaw.firewall.terms import Term, terms
 from uniclaw.firewall.values import Mention, significant
 
 _CHANCE = 0.02
 _COUNTING_WORDS = "count rows number missing short duplicates days"
 _MANY_MOMENTS = 40
+_BRIEF = 4
+"""A message of so few terms is about its number."""
 
 
 def value_hits(text: str, against: Against, *, view: str = "plain") -> Iterator[Hit]:
@@ -31,7 +34,7 @@ def value_hits(text: str, against: Against, *, view: str = "plain") -> Iterator[
     """
     found = terms(text) if view == "plain" else ()
     for mention in mentions(text):
-        hit = _hit(mention, found, against)
+        hit = _hit(mention, found, against) or _answer(mention, text, found, against)
         if hit is not None:
             yield hit.model_copy(update={"view": view})
 
@@ -42,6 +45,45 @@ def _hit(mention: Mention, found: Sequence[Term], against: Against) -> Hit | Non
     if mention.kind in ("date", "time"):
         return _moment(mention, found, against)
     return _identifier(mention, found, against)
+
+
+def _answer(mention: Mention, text: str, found: Sequence[Term], against: Against) -> Hit | None:
+    """A value of the answer that stands in public files too, said as a fact.
+
+    Many values stand in the files; which of them is the answer does not.
+    """
+    values = against.index.values
+    form = next((f for f in mention.forms if f in values and values[f].stated), None)
+    if form is None:
+        return None
+    value = values[form]
+    if value.kind == "number":
+        known = any(map(against.number_known, mention.forms))
+        telling = not known and _few(form, against, found, mention)
+    elif mention.kind == "date":
+        known = any(map(against.moment_known, mention.forms))
+        telling = not known and against.index.stated_dates <= _MANY_MOMENTS
+    else:
+        return None
+    placed = (mention.start, mention.end) if mention.start >= 0 else (0, len(text))
+    if telling and stated(text, *placed):
+        return _made(value.kind, mention, value)
+    return None
+
+
+def _few(form: str, against: Against, found: Sequence[Term], mention: Mention) -> bool:
+    """Whether few numbers of the answer look like this, so that chance is no explanation."""
+    whole, part = shape(form)
+    digits = len(form.strip("-0.").replace(".", ""))
+    if re.fullmatch(r"(?:19|20)\d\d", form) or whole + part < 2 or digits < 2:
+        return False
+    chance = against.index.stated_numbers[whole, part] / (9 * 10 ** (whole + part - 1))
+    if whole + part >= 3:
+        return chance <= _CHANCE
+    topical = around(found, mention.start, mention.end, 40)
+    spoken = {t.key for t in topical} & (against.index.known_keys | set(against.index.by_term))
+    brief = len(found) <= _BRIEF
+    return chance <= 4 * _CHANCE and (brief or bool(spoken - generic()))
 
 
 def _made(kind: str, mention: Mention, value: Occurrence) -> Hit:
@@ -91,11 +133,13 @@ def _rounded_forms(mention: Mention, against: Against) -> list[str]:
     digits = mention.significant
     if digits < 2 or (digits < 4 and not mention.rounded) or not mention.forms:
         return []
-    value = float(mention.forms[0])
-    if value == 0 or not math.isfinite(value):
-        return []
-    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-    near = against.index.between(value - unit / 2, value + unit)
+    near: list[str] = []
+    for form in mention.forms if "%" in mention.text else mention.forms[:1]:
+        value = float(form)
+        if value == 0 or not math.isfinite(value):
+            continue
+        unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+        near += against.index.between(value - unit / 2, value + unit)
     return [f for f in near if significant(f) > digits][:5]
 
 
@@ -174,7 +218,8 @@ def _identifier(mention: Mention, found: Sequence[Term], against: Against) -> Hi
         return None
     words = re.findall(r"[a-z]+", mention.text)
     digits = any(c.isdigit() for c in mention.text)
-    if not digits and "-" in mention.text and not (value.stated and any(map(is_rare, words))):
+    named = value.stated and ("_" in value.text or any(map(is_rare, words)))
+    if not digits and "-" in mention.text and not named:
         return None
     if not against.files.identifier(mention.text, bare):
         return _made(value.kind, mention, value)

@@ -35,10 +35,25 @@ _SCALES_ZH: Final = {"十": 10, "百": 100, "千": 1000}
 _RUN_ZH = re.compile(r"[零〇一二两三四五六七八九十百千万亿]+(?:点[零〇一二三四五六七八九]+)?")
 _HOUR = "[一二两三四五六七八九十]{1,3}"
 _CLOCK_ZH = re.compile(
-    rf"(?P<part>上午|下午|晚上|早上|中午|凌晨)(?P<h>{_HOUR})点(?P<m>[零一二三四五六七八九十]{{1,3}})?(?P<rest>分|半|整)?"
-    rf"|(?<![零一二三四五六七八九十百千万])(?P<h2>{_HOUR})点(?P<rest2>半|钟|一刻|整)"
+    rf"(?P<part>上午|下午|晚上|早上|中午"
+    rf"|凌晨)(?P<h>{_HOUR})点(?P<m>[零一二三四五六七八九十]{{1,3}}(?!刻))?(?P<rest>分|半|整"
+    rf"|[一三]刻)?"
+    rf"|(?<![零一二三四五六七八九十百千万])(?P<h2>{_HOUR})点(?P<rest2>半|钟|[一三]刻|整)"
 )
 _COINS_ZH = re.compile(r"(\d+)[块元](\d)[毛角]?(?:(\d)分?)?(?!\d|\.\d)")
+_COINS = re.compile(
+    r"(?<![\d.,])(\d{1,6}) (?:pounds?|dollars?|euros?|quid|bucks)(?: and)?"
+    r" (\d\d)(?!\d|[.,]\d|\s*(?:%|percent))"
+)
+_ROMAN = re.compile(
+    r"(?<![a-z0-9-])(?=[ivxlcdm]{3,9}(?![a-z0-9]))m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})"
+    r"(?:ix|iv|v?i{0,3})(?![a-z0-9'-])"
+)
+_ROMAN_SIGNS: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN_WORD_LIST: Final = "mix mil dim mid vim did lid mild mill dill mmm vii"
+_ROMAN_WORDS: Final = frozenset(_ROMAN_WORD_LIST.split())
+_BELOW_TEN = "|".join(word for word, number in _ORDINALS.items() if number < 10)
+_COMPOUND_DAY = re.compile(rf"(?<![a-z])(twenty|thirty)[\s-]({_BELOW_TEN})(?![a-z])")
 _ORDINAL_RUN = re.compile(
     r"(?<![a-z])(?:(twenty|thirty)[\s-])?(" + "|".join(_ORDINALS) + r")(?![a-z])"
 )
@@ -47,8 +62,11 @@ _ORDINAL_RUN = re.compile(
 def digits_for_words(folded: str) -> str:
     """Write number words as digits: `nine hundred and twelve` -> `912`, 九百一十二 -> 912."""
     folded = _CLOCK_ZH.sub(_clock, folded)
+    folded = folded.replace("一两", "几")
     folded = re.sub(r"两(?=[个项处条行张份次年月天家位块])", "2", folded)
+    folded = _COMPOUND_DAY.sub(lambda m: f"{_TENS[m[1]] + _ORDINALS[m[2]]}th", folded)
     text = _RUN.sub(lambda m: _english(m.group()), folded)
+    text = _ROMAN.sub(_roman, _COINS.sub(r"\1.\2 ", text))
     text = _RUN_ZH.sub(lambda m: _chinese(m.group()), text.translate(_FORMAL))
     return _COINS_ZH.sub(lambda m: f"{m[1]}.{m[2]}{m[3] or ''}元", text)
 
@@ -63,10 +81,21 @@ def ordinal_days(folded: str) -> str:
     return _ORDINAL_RUN.sub(number, folded)
 
 
+def _roman(match: re.Match[str]) -> str:
+    """A Roman numeral of three signs or more; shorter ones are often something else."""
+    word = match.group()
+    if word in _ROMAN_WORDS:
+        return word
+    signs = [_ROMAN_SIGNS[c] for c in word]
+    after = [*signs[1:], 0]
+    return str(sum(-a if a < b else a for a, b in zip(signs, after, strict=True)))
+
+
 def _clock(match: re.Match[str]) -> str:
     hour = _chinese(match["h"] or match["h2"]).replace("两", "2").replace("一", "1")
     minute = _chinese(match["m"]) if match["m"] else ""
-    return f"{match['part'] or ''}{hour}点{minute}{match['rest'] or match['rest2'] or ''}"
+    rest = (match["rest"] or match["rest2"] or "").replace("三刻", "45分")
+    return f"{match['part'] or ''}{hour}点{minute}{rest}"
 
 
 def _english(run: str) -> str:

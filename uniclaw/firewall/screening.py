@@ -5,6 +5,7 @@ Deterministic; one index per task and policy, then a few milliseconds per messag
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from uniclaw.firewall.against import Against
 from uniclaw.firewall.decision import CLEAN, Hit, ScreenDecision
@@ -25,12 +26,15 @@ from uniclaw.firewall.policy import Policy
 from uniclaw.firewall.projection import released_texts
 from uniclaw.firewall.shown import Shown
 from uniclaw.firewall.split import split_hits
+from uniclaw.firewall.statements import statement_hits
 from uniclaw.firewall.talk import talk
 from uniclaw.firewall.terms import tokens
 from uniclaw.firewall.views import View, views
 from uniclaw.records import Brief, Progress
 
 _BACKWARDS = re.compile(r"backward|revers|mirror|right to left|flip|倒|反过来|反着|颠倒|从后往前")
+_NOTHING = Shown(())
+"""Stands for public files in readings of spelled-out text: nobody spells out what he may say."""
 _HOLDS_VALUE = re.compile(r"\d|[a-z]_[a-z]|\w\.[a-z]{2,5}\b")
 _MAX_HITS = 12
 _PART = 16_000
@@ -115,6 +119,8 @@ class Screen:
         yield from code_hits(folded, against)
         yield from piece_hits(folded, against)
         yield from paraphrase_hits(folded, against)
+        if not (self._policy.release.lines or self._policy.release.rationale):
+            yield from statement_hits(folded, against)
         public = self._known.folded
         yield from talk(said, policy=self._policy, progress=progress, public=public)
         yield from self._compact(View("joined", squeeze(folded), "squeezed"), against)
@@ -122,9 +128,14 @@ class Screen:
 
     def _turned(self, message: str, against: Against) -> Iterator[Hit]:
         backwards = _BACKWARDS.search(fold(message)) is not None
+        bare = replace(against, files=_NOTHING)
         for view in views(message):
             if view.kind == "squeezed":
-                yield from self._compact(view, against)
+                spelled = view.name in ("spelled", "spoken")
+                whole = against.index.phrases_whole(view.text) if spelled and view.text else None
+                if whole and not against.run_known(whole.text_words):
+                    yield Hit(kind="name", matched=whole.text, where=whole.where, view=view.name)
+                yield from self._compact(view, bare if spelled else against)
                 yield from squeezed_run_hits(view.text, against, view=view.name)
             elif view.kind == "initials":
                 yield from self._initials(view, against)
@@ -185,6 +196,9 @@ class Screen:
                 yield Hit.model_validate(
                     {"kind": kind, "matched": form.strip(), "where": "value", "view": view.name}
                 )
+        whole = against.index.phrases_whole(text) if 2 <= len(text) <= 8 else None
+        if whole and not by_words and not against.run_known(whole.text_words):
+            yield Hit(kind="name", matched=whole.text, where=whole.where, view=view.name)
         if any(map(is_cjk, text)):
             yield from self._chinese_initials(text, view.name, against)
         for size in range(least + by_words, min(len(text), 14) + 1):

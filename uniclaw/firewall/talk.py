@@ -13,6 +13,7 @@ from uniclaw.assets import Assets, default_roots
 from uniclaw.errors import UserError
 from uniclaw.firewall.decision import Hit, HitKind
 from uniclaw.firewall.policy import Policy, ScoreRelease
+from uniclaw.firewall.stance import asked
 from uniclaw.records import Progress, Record
 from uniclaw.yamlio import parse_record, parse_yaml
 
@@ -48,6 +49,10 @@ _LABEL = re.compile(
     r"(?:\b(?:version|row|line|step|page|question|file|option|part|section|item|number|no\.|round"
     r"|chapter|table|figure|column|receipt|photo|note|sheet)\s*|#|第|v|d-)$"
 )
+_ROLE = re.compile(
+    r"(?:reviewer|examiner|marker|checker|grader|judge|assessor|evaluator|referee|scorer|jury|panel)s?"
+)
+"""Somebody of that name may belong to the task itself."""
 _KINDS: Final[tuple[tuple[str, HitKind, str], ...]] = (
     ("score", "score", "score in words"),
     ("band", "score", "band in words"),
@@ -136,6 +141,9 @@ def _excused(name: str, match: re.Match[str], folded: str, public: str) -> bool:
     if text in public:
         return True
     sentence = _sentence_of(folded, match)
+    if name == "rubric_talk":
+        head = _ROLE.match(text)
+        return asked(sentence) or (head is not None and head.group() in public)
     if name == "count":
         return _count_excused(match, sentence, folded)
     if name == "oracle":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from uniclaw.firewall.background import background
 from uniclaw.firewall.manystrings import ManyStrings
+from uniclaw.firewall.near import glosses, neighbours
 from uniclaw.firewall.normal import is_cjk
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[._'-][a-z0-9]+)*|[\u3400-\u9fff]+")
@@ -40,6 +41,7 @@ _CUT_WORDS = (
     "doesn don didn isn aren wasn weren couldn wouldn shouldn hasn haven hadn won can mustn"
 )
 _CONTRACTED = frozenset(_CUT_WORDS.split())
+_MOST_SENSES = 4
 _SHORT = 2_000
 """Characters of a text whose words are remembered."""
 _STOP = frozenset(_STOP_WORDS.split())
@@ -80,7 +82,42 @@ def _lexicon() -> tuple[Mapping[str, tuple[str, ...]], ManyStrings[tuple[str, ..
             english[stem(word)] = tuple(dict.fromkeys((*english.get(stem(word), ()), key)))
         for term in (t for t in terms if is_cjk(t[0])):
             chinese[term] = tuple(dict.fromkeys((*chinese.get(term, ()), key)))
-    return english, ManyStrings(chinese)
+    return english, ManyStrings({**_glossed(english, chinese), **chinese})
+
+
+def _glossed(
+    english: Mapping[str, tuple[str, ...]], chinese: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Chinese words outside the concepts -> the terms of their English senses."""
+    out: dict[str, tuple[str, ...]] = {}
+    for word, senses in glosses().items():
+        if word not in chinese and not _FUNCTION_ZH.intersection(word) and word not in _STOP_ZH:
+            keys = (key for sense in senses for key in english.get(stem(sense), (stem(sense),)))
+            out[word] = tuple(dict.fromkeys(keys))[:_MOST_SENSES]
+    return out
+
+
+@cache
+def _concept_words() -> Mapping[str, tuple[str, ...]]:
+    """Concept -> stems of its English words."""
+    return {
+        f"#{number}": tuple(dict.fromkeys(stem(word) for word in words))
+        for number, (words, _) in enumerate(background().concepts)
+    }
+
+
+@cache
+def related(key: str) -> Mapping[str, float]:
+    """Terms near a term in meaning, itself first, with how near they are (1 is the same)."""
+    english, _ = _lexicon()
+    near = neighbours()
+    own = _concept_words().get(key, (key,))
+    out: dict[str, float] = {key: 1.0}
+    for word in own[:3]:
+        for other, factor in near.get(word, {}).items():
+            for found in english.get(other, (other,)):
+                out[found] = max(factor, out.get(found, 0.0))
+    return out
 
 
 def tokens(folded: str) -> list[str]:

@@ -32,7 +32,7 @@ from uniclaw.gateway.prepare import adapt, forbid, parse_body, texts
 from uniclaw.gateway.translate.fields import BadRequest, Json, encode, text_of
 from uniclaw.gateway.translate.requests import read_request, request_hash, write_request
 from uniclaw.gateway.translate.talk import Ask
-from uniclaw.gateway.upstream import PASSED_HEADERS, NotRecorded, RecordedUpstream, SourceRequest
+from uniclaw.gateway.upstream import PASSED_HEADERS, NotRecorded, SourceRequest
 from uniclaw.models.retry import AttemptFailed
 
 _HEAVY_BYTES = 256_000
@@ -130,7 +130,7 @@ class ModelCall:
         self._fields = fields = parse_body(self._raw)
         forbid(api, fields, remote_content=episode.upstream.remote_content)
         self._look(fields)
-        key = request_hash(api, fields) if isinstance(episode.upstream, RecordedUpstream) else ""
+        key = request_hash(api, fields) if episode.by_hash else ""
         target = episode.source.api_for(api, key)
         ask: Ask | None = None
         model = episode.upstream.model

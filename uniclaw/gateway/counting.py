@@ -11,6 +11,7 @@ from uniclaw.gateway.exchange import Ending
 from uniclaw.gateway.http_client import TooLarge
 from uniclaw.gateway.http_connection import UpstreamBroken
 from uniclaw.gateway.prepare import adapt, forbid, heard_tokens, parse_body, texts
+from uniclaw.gateway.recorded import EarlierFirst
 from uniclaw.gateway.scripted import ScriptedSource
 from uniclaw.gateway.translate.fields import Json, encode, int_of, parse_object
 from uniclaw.gateway.upstream import PASSED_HEADERS, ProviderSource, SourceRequest
@@ -59,6 +60,8 @@ async def _counted(episode: EpisodeDoor, request: Incoming, raw: bytes) -> int:
     asked = str(fields.get("model") or "")
     sent = SourceRequest("messages", made.body, made.fields, asked, headers, False, "")
     source = episode.source
+    if isinstance(source, EarlierFirst):
+        source = source.inner
     if isinstance(source, ScriptedSource):
         return source.choose(sent)[1].usage.input
     if isinstance(source, ProviderSource) and source.api_for("messages", "") == "messages":

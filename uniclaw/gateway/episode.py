@@ -36,6 +36,8 @@ class EpisodeDoor:
     on_exchange: ExchangeObserver | None
     watch: Watch | None
     admission: Admission
+    by_hash: bool = False
+    """Whether the source looks requests up by their hash."""
     token: str = field(default_factory=lambda: f"uc-{secrets.token_urlsafe(32)}")
     closed: bool = False
     stop: UniclawError | None = None

@@ -22,11 +22,13 @@ from uniclaw.gateway.exchange import ExchangeObserver, Watch
 from uniclaw.gateway.http_client import HttpPool
 from uniclaw.gateway.listen import Listener
 from uniclaw.gateway.meter import Bill, Meter
-from uniclaw.gateway.recorded import RecordedSource
+from uniclaw.gateway.recorded import EarlierFirst, RecordedSource
 from uniclaw.gateway.scripted import ScriptedSource
 from uniclaw.gateway.upstream import (
+    ExchangeSource,
     ProviderSource,
     ProviderUpstream,
+    RecordedUpstream,
     ScriptedUpstream,
     Source,
     UpstreamSpec,
@@ -134,6 +136,7 @@ class Gateway:
         *,
         socket_dir: Path | None = None,
         door_limits: DoorLimits | None = None,
+        earlier: ExchangeSource | None = None,
     ) -> Door:
         """Open an episode's door.
 
@@ -145,6 +148,7 @@ class Gateway:
             watch: called with the text of every request; raises `FirewallBreach`.
             socket_dir: folder of the socket, made with mode 0700; one is made by default.
             door_limits: bounds of this door, in place of the gateway's.
+            earlier: answers that were paid before; the upstream is asked for the rest alone.
 
         Raises:
             UserError: the id is open already, a USD limit without a price, a path too long.
@@ -155,10 +159,12 @@ class Gateway:
             raise UserError("this episode is open already", field="episode_id", value=episode_id)
         bounds = door_limits or self._limits
         meter = Meter(upstream.spec, limits or SpendLimits(), self._prices, self._timing.monotonic)
+        source = self._source(upstream)
         episode = EpisodeDoor(
             id=episode_id,
             upstream=upstream,
-            source=self._source(upstream),
+            source=source if earlier is None else EarlierFirst(earlier, source),
+            by_hash=earlier is not None or isinstance(upstream, RecordedUpstream),
             meter=meter,
             limits=bounds,
             timing=self._timing,

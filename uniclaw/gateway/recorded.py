@@ -1,4 +1,4 @@
-"""Stored exchanges as the upstream, looked up by the hash of the request."""
+"""Stored exchanges as the upstream, or before it, looked up by the hash of the request."""
 
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -6,7 +6,14 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from uniclaw.gateway.exchange import Api, Ending, WireExchange
 from uniclaw.gateway.http_client import TooLarge
 from uniclaw.gateway.translate.write_requests import Style
-from uniclaw.gateway.upstream import NotRecorded, RecordedUpstream, SourceRequest
+from uniclaw.gateway.upstream import (
+    ExchangeSource,
+    NotRecorded,
+    RecordedUpstream,
+    Source,
+    SourceReply,
+    SourceRequest,
+)
 
 
 class StoredExchanges:
@@ -90,3 +97,40 @@ class RecordedSource:
         if found is None or found.reply is None or found.reply.truncated:
             raise NotRecorded(f"no recorded exchange for request {request.request_hash[:12]}")
         return _RecordedReply(found, found.reply.data)
+
+
+class EarlierFirst:
+    """Answers that were paid before, and the upstream for the rest."""
+
+    def __init__(self, earlier: ExchangeSource, inner: Source) -> None:
+        self._earlier = earlier
+        self.inner = inner
+        """Asked for what was not answered before."""
+        self._found: dict[str, deque[WireExchange]] = {}
+
+    def api_for(self, api: Api, request_hash: str) -> Api:
+        """The API in which the answer was recorded, else the one that the upstream speaks."""
+        found = self._earlier.find(request_hash)
+        if found is None or found.reply is None or found.reply.truncated:
+            return self.inner.api_for(api, request_hash)
+        self._found.setdefault(request_hash, deque()).append(found)
+        return found.upstream_api
+
+    @property
+    def style(self) -> Style:
+        """The upstream's."""
+        return self.inner.style
+
+    def secrets(self) -> tuple[bytes, ...]:
+        """The upstream's."""
+        return self.inner.secrets()
+
+    async def post(self, request: SourceRequest) -> SourceReply:
+        """Answer with what was recorded, or ask."""
+        waiting = self._found.get(request.request_hash)
+        if not waiting:
+            return await self.inner.post(request)
+        found = waiting.popleft()
+        if not waiting:
+            del self._found[request.request_hash]
+        return _RecordedReply(found, found.reply.data if found.reply else b"")

@@ -39,13 +39,11 @@ from uniclaw.gateway.translate.write_requests import Style
 from uniclaw.gateway.upstream import ScriptedUpstream, SourceRequest
 from uniclaw.models.answers import parse_tool_call
 from uniclaw.models.script import ScriptedError
-from uniclaw.models.script_reply import Reply, choose_reply
+from uniclaw.models.script_reply import Reply, by_speaker, choose_reply
 from uniclaw.ports import ChatRequest, ImagePart, Message, TextPart, ToolCall, ToolSpec
 
 CREATED = 1_700_000_000
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_REMINDER = "<system-reminder>"
-"""Claude Code puts such blocks beside what the user says."""
 
 
 # --- the request as scripts see it -------------------------------------------------------
@@ -71,13 +69,11 @@ def _messages(said: Said) -> Iterator[Message]:
                 yield Message(role="tool", parts=parts, tool_call_id=block.call_id)
         return
     parts = _parts(said.blocks)
-    if said.role == "user":
-        aside = tuple(p for p in parts if isinstance(p, TextPart) and p.text.startswith(_REMINDER))
-        if aside:
-            yield Message(role="system", parts=aside)
-        parts = tuple(p for p in parts if p not in aside)
-        if aside and not parts:
-            return
+    if said.role == "user" and parts:
+        for role, spoken in by_speaker(parts).items():
+            if spoken:
+                yield Message(role=role, parts=tuple(spoken))
+        return
     calls = tuple(_call(block) for block in said.blocks if isinstance(block, Call))
     yield Message(role=said.role, parts=parts, tool_calls=calls)
 

@@ -121,6 +121,8 @@ def upstream_of(
     provider, name = split_spec(spec)
     if provider == "scripted":
         return ScriptedUpstream(load_script(Path(name)), spec, remote_content)
+    if provider == "cassette":
+        raise UserError("stored answers belong to an episode of a run", field="model", value=spec)
     given = settings.openai if provider == "openai" else settings.anthropic
     if given.api_key is None:
         raise UserError(f"no API key: set {provider.upper()}_API_KEY", field="api_key")

@@ -38,9 +38,13 @@ class HarnessKind(NamedTuple):
     """Image layer it needs. Such a harness runs inside and calls the model through a door."""
     memory_bytes: int = 0
     """What its environment must have at least, beside the work."""
+    takes: frozenset[str] = frozenset()
+    """Settings of its model that can be an axis: `temperature`, `top_p`, `effort`."""
 
 
 OPENCLAW_BYTES = 3_000_000_000
+SAMPLING = frozenset({"temperature", "top_p", "effort"})
+"""What a harness takes whose requests are made on the host."""
 
 
 def _inside(
@@ -51,14 +55,14 @@ def _inside(
 
 
 HARNESSES: Mapping[str, HarnessKind] = {
-    "loop": HarnessKind(LoopHarness, needs_model=True),
+    "loop": HarnessKind(LoopHarness, needs_model=True, takes=SAMPLING),
     "null": HarnessKind(NullHarness, needs_model=False, runs_model_code=False),
     "oracle": HarnessKind(
         OracleHarness, needs_model=False, needs_solution=True, runs_model_code=False
     ),
     "person": HarnessKind(PersonHarness, needs_model=False, runs_model_code=False),
     "claude-code": _inside("claude-code", ClaudeCode, "claude-code"),
-    "codex": _inside("codex", Codex, "codex"),
+    "codex": _inside("codex", Codex, "codex")._replace(takes=frozenset({"effort"})),
     "edict": _inside("edict", Edict, "edict", OPENCLAW_BYTES),
     "hermes": _inside("hermes", Hermes, "hermes"),
     "mini-swe-agent": _inside("mini-swe-agent", MiniSweAgent, "mini-swe-agent"),

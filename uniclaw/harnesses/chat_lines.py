@@ -32,7 +32,8 @@ def write_chat(messages: Iterable[dict[str, JsonValue]], record: Recorder) -> st
             call_id = text_at(message, "tool_call_id")
             name = text_at(message, "name") or text_at(message, "tool_name") or None
             text, code = result_of(content)
-            record.result(call_id, text, tool=name, exit_code=code)
+            raw = value_at(message, "content")
+            record.result(call_id, text, tool=name, exit_code=code, content=raw)
     return said
 
 

@@ -93,12 +93,13 @@ def _results(event: dict[str, JsonValue], record: Recorder) -> None:
     for block in dicts_at(event, "message", "content"):
         if text_at(block, "type") != "tool_result":
             continue
-        text = content_text(value_at(block, "content"))
+        content = value_at(block, "content")
+        text = content_text(content)
         code = 0
         if value_at(block, "is_error") is True:
             told = _EXIT.match(text)
             code = int(told[1]) if told else 1
-        record.result(text_at(block, "tool_use_id"), text, exit_code=code)
+        record.result(text_at(block, "tool_use_id"), text, exit_code=code, content=content)
 
 
 def _usage(usage: dict[str, JsonValue]) -> Usage:

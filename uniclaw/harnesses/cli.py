@@ -134,7 +134,7 @@ class CliHarness:
         program = self._program
         if program is None:
             raise HarnessError(f"{self.name} is not open")
-        record = Recorder(self._round)
+        record = Recorder(self._round, self._context.keep_picture)
         self._round += 1
         record.user(message)
         before, waited = self._door.spent(), self._door.waited_s()

@@ -40,6 +40,7 @@ class Codex(BasicProgram):
         quoted = json.dumps
         lines = (
             f"model = {quoted(self.door.model)}",
+            *self._effort(),
             'model_provider = "uniclaw"',
             'approval_policy = "never"',
             'sandbox_mode = "danger-full-access"',
@@ -59,6 +60,10 @@ class Codex(BasicProgram):
         )
         text = "".join(f"{line}\n" for line in lines)
         return {f"{self.seating.home}/.codex/config.toml": text.encode()}
+
+    def _effort(self) -> tuple[str, ...]:
+        effort = self.door.effort
+        return () if effort is None else (f"model_reasoning_effort = {json.dumps(effort)}",)
 
     async def command(self, message: str, *, first: bool) -> Command:
         """The first turn starts a thread, later ones resume it."""
@@ -108,7 +113,8 @@ class Codex(BasicProgram):
             tool, arguments = _call(sort, item)
             record.call(tool, item_id, arguments)
         if over:
-            record.result(item_id, _output(item), exit_code=code_at(item, "exit_code"))
+            code, given = code_at(item, "exit_code"), value_at(item, "result")
+            record.result(item_id, _output(item), exit_code=code, content=given)
         return ""
 
 

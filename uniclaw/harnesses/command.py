@@ -265,8 +265,9 @@ class _Reading:
         if rule.result is not None:
             result = rule.result
             code = code_at(data, *result.exit_code.split(".")) if result.exit_code else None
-            text = content_text(_at(data, result.text))
-            self._record.result(_text(data, result.id), text, exit_code=code)
+            content = _at(data, result.text)
+            text = content_text(content)
+            self._record.result(_text(data, result.id), text, exit_code=code, content=content)
         if rule.usage is not None:
             self.usage = (self.usage or Usage()) + _usage(data, rule.usage)
         if rule.failure is not None:

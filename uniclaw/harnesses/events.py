@@ -101,6 +101,7 @@ class EventLog:
         exit_code: int | None = None,
         truncated: bool = False,
         total_bytes: int | None = None,
+        images: tuple[str, ...] = (),
     ) -> Event:
         """A tool's result."""
         return self._add(
@@ -115,6 +116,7 @@ class EventLog:
                 exit_code=exit_code,
                 truncated=truncated,
                 total_bytes=total_bytes,
+                images=images,
                 at_s=self.elapsed_s,
             )
         )

@@ -86,6 +86,7 @@ class LoopHarness:
             raise HarnessError("the loop needs a model")
         self._model: ChatModel = context.model
         self._environment = context.environment
+        self._keep = context.keep_picture
         self._task = context.task
         self._round = context.round_offset
         self._seed = context.seed
@@ -201,7 +202,9 @@ class LoopHarness:
             data = await self._environment.get(inside, max_bytes=_IMAGE_BYTES)
         except (FileNotFoundError, ValueError) as error:
             return self._refuse(log, call, str(error))
-        log.result(call.name, call.id, f"[image {path}, {len(data)} bytes]", exit_code=0)
+        kept = self._keep(data) if self._keep is not None else None
+        told = f"[image {path}, {len(data)} bytes]"
+        log.result(call.name, call.id, told, exit_code=0, images=(kept,) if kept else ())
         image = ImagePart(media_type=media, data_base64=base64.b64encode(data).decode())
         return Message(
             role="tool", tool_call_id=call.id, parts=(TextPart(text=f"image {path}"), image)

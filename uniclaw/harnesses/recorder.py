@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from uniclaw.harnesses.events import EventLog
+from uniclaw.harnesses.pictures import KeepPicture, pictures_in
 from uniclaw.records import Event
 
 MAX_TEXT = 100_000
@@ -83,8 +84,9 @@ def _image(block: Mapping[str, JsonValue]) -> str:
 class Recorder:
     """The events of one turn."""
 
-    def __init__(self, round_number: int) -> None:
+    def __init__(self, round_number: int, keep_picture: KeepPicture | None = None) -> None:
         self._now = 0.0
+        self._keep = keep_picture
         self._log = EventLog(round_number, clock=lambda: self._now)
         self._open: dict[str, str] = {}
 
@@ -123,9 +125,18 @@ class Recorder:
         self._log.call(tool, call_id, arguments_of(arguments))
 
     def result(
-        self, call_id: str, text: str, *, tool: str | None = None, exit_code: int | None = None
+        self,
+        call_id: str,
+        text: str,
+        *,
+        tool: str | None = None,
+        exit_code: int | None = None,
+        content: JsonValue = None,
     ) -> None:
-        """A tool's result; its name follows from the call where it is not given."""
+        """A tool's result; its name follows from the call where it is not given.
+
+        Pictures in `content` are kept beside the event.
+        """
         call_id = clean_text(call_id)
         shown, whole = _bounded(clean_text(text))
         self._log.result(
@@ -135,7 +146,14 @@ class Recorder:
             exit_code=exit_code,
             truncated=shown != whole,
             total_bytes=len(whole.encode()) if shown != whole else None,
+            images=self._pictures(content),
         )
+
+    def _pictures(self, content: JsonValue) -> tuple[str, ...]:
+        if self._keep is None:
+            return ()
+        kept = [self._keep(data) for data in pictures_in(content)]
+        return tuple(ref for ref in kept if ref is not None)
 
 
 def _bounded(text: str) -> tuple[str, str]:

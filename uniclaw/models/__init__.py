@@ -1,4 +1,4 @@
-"""Chat models by name: `openai/NAME`, `anthropic/NAME`, `scripted/FILE`.
+"""Chat models by name: `openai/NAME`, `anthropic/NAME`, `scripted/FILE`, `cassette/RUN`.
 
 Nothing heavy is imported here; a provider's SDK is when its model is made.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uniclaw.ports import ChatModel
     from uniclaw.pricing import PriceTable
 
-PROVIDERS = ("openai", "anthropic", "scripted")
+PROVIDERS = ("openai", "anthropic", "scripted", "cassette")
 
 
 def split_spec(spec: str) -> tuple[str, str]:
@@ -26,7 +26,7 @@ def split_spec(spec: str) -> tuple[str, str]:
     """
     provider, _, name = spec.partition("/")
     if provider not in PROVIDERS or not name.strip():
-        expected = "expected openai/NAME, anthropic/NAME or scripted/FILE"
+        expected = "expected openai/NAME, anthropic/NAME, scripted/FILE or cassette/RUN"
         raise UserError(expected, field="model", value=spec)
     return provider, name
 
@@ -48,6 +48,8 @@ def create_bare_model(
         from uniclaw.models.anthropic import AnthropicModel
 
         return AnthropicModel(name, settings.anthropic, timing)
+    if provider == "cassette":
+        raise UserError("stored answers belong to an episode of a run", field="model", value=spec)
     from uniclaw.models.scripted import ScriptedModel
 
     return ScriptedModel.from_file(Path(name))

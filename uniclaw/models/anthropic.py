@@ -153,6 +153,10 @@ def request_body(request: ChatRequest, *, model: str, stream: bool) -> Json:
         body["system"] = system
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.top_p is not None:
+        body["top_p"] = request.top_p
+    if request.effort is not None:
+        body["output_config"] = {"effort": request.effort}
     tools = [_tool(t.name, t.description, t.parameters) for t in request.tools]
     if request.json_schema is not None:
         tools.append(_tool(ANSWER_TOOL, "Give the answer.", request.json_schema))

@@ -21,6 +21,8 @@ from uniclaw.models.retry import Attempt, AttemptObserver, ObservedModel
 from uniclaw.ports import ChatModel, ChatRequest, Completion
 
 _NONCE = re.compile(r'nonce=\\?"([0-9a-f]{32})\\?"')
+LATER = ("top_p", "effort")
+"""Fields that older recordings do not have; unset, they are no part of a request's key."""
 _SHOWN = 160
 """Characters of a difference that are shown on each side."""
 
@@ -36,9 +38,11 @@ def canonical(request: ChatRequest, drawn: Mapping[str, str]) -> str:
         request: the request.
         drawn: label -> text that was drawn for this episode, such as canaries.
     """
-    text = json.dumps(
-        request.model_dump(mode="json"), ensure_ascii=False, allow_nan=False, sort_keys=True
-    )
+    data = request.model_dump(mode="json")
+    for name in LATER:
+        if data[name] is None:
+            del data[name]
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, sort_keys=True)
     for nonce in dict.fromkeys(_NONCE.findall(text)):
         text = text.replace(nonce, "nonce")
     for label, token in drawn.items():

@@ -167,6 +167,10 @@ def request_body(
         body["stream_options"] = {"include_usage": True}
     if request.temperature is not None:
         body["temperature"] = request.temperature
+    if request.top_p is not None:
+        body["top_p"] = request.top_p
+    if request.effort is not None:
+        body["reasoning_effort"] = request.effort
     if request.seed is not None:
         body["seed"] = request.seed
     tools = [_tool(t.name, t.description, t.parameters) for t in request.tools]

@@ -11,7 +11,8 @@ r"""Scripts of scripted models: YAML rules, checked when they are read.
 The first rule that matches answers; a rule without `when` always does. The decision depends
 on the content of the request and on nothing else: no counter, no clock, no chance. Strings
 of a reply are Jinja templates (sandboxed) over the values of `script_reply.template_values`,
-unless the reply says `template: false`.
+unless the reply says `template: false`. `endings` beside `rules` are for programs whose turns end
+by a command: `endings: [{when: {first_user: SUBMIT}, run: echo SUBMIT}]`.
 """
 
 import re
@@ -141,10 +142,20 @@ class Rule(Record):
         return self
 
 
+class Ending(Record):
+    """For programs whose turns end by a command: where it holds, a reply of text alone runs it."""
+
+    when: When
+    run: Annotated[str, Field(min_length=1)]
+    """Not a template."""
+
+
 class Script(Record):
     """A scripted model."""
 
     rules: Annotated[tuple[Rule, ...], Field(min_length=1)]
+    endings: tuple[Ending, ...] = ()
+    """The first that holds counts."""
 
 
 def load_script(path: Path) -> Script:

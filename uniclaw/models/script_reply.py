@@ -13,7 +13,7 @@ import jinja2
 from pydantic import JsonValue
 
 from uniclaw.models.script import Script, ScriptedError, ScriptedReply, When, compile_template
-from uniclaw.ports import ChatRequest, ImagePart, Message, ToolCall, ToolSpec
+from uniclaw.ports import ChatRequest, ImagePart, Message, TextPart, ToolCall, ToolSpec
 from uniclaw.records import Usage
 
 
@@ -32,6 +32,31 @@ class Reply(NamedTuple):
 
 
 # --- reading a request -------------------------------------------------------------------
+
+_ASIDES = ("<system-reminder>", "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>")
+_RESULTS = ("<tool_result>",)
+
+
+def speaker(text: str) -> Literal["system", "user", "tool"]:
+    """Who speaks in a text of the user's messages.
+
+    Programs put words of their own among the user's, and some the results of tools.
+    """
+    begin = text.lstrip()
+    if begin.startswith(_ASIDES):
+        return "system"
+    return "tool" if begin.startswith(_RESULTS) else "user"
+
+
+def by_speaker(
+    parts: Sequence[TextPart | ImagePart],
+) -> dict[Literal["system", "tool", "user"], list[TextPart | ImagePart]]:
+    """The parts of a user's message by who speaks in them, the user last."""
+    split: dict[Literal["system", "tool", "user"], list[TextPart | ImagePart]]
+    split = {"system": [], "tool": [], "user": []}
+    for part in parts:
+        split[speaker(part.text) if isinstance(part, TextPart) else "user"].append(part)
+    return split
 
 
 def message_text(message: Message) -> str:
@@ -178,12 +203,28 @@ def choose_reply(script: Script, request: ChatRequest, *, model: str = "") -> Re
             continue
         if rule.reply is None:
             return failure(request, rule.error or ScriptedError())
+        given = _ended(script, rule.reply, request, view, model)
         try:
-            return _reply(rule.reply, request, template_values(request, view, groups))
+            return _reply(given, request, template_values(request, view, groups))
         except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
             return failure(request, _refusal("template", f"template failed: {error}"))
     told = f"no rule for purpose {request.purpose!r}, last message {view.last[:200]!r}"
     return failure(request, _refusal("no_rule", told))
+
+
+def _ended(
+    script: Script, reply: ScriptedReply, request: ChatRequest, view: _View, model: str
+) -> ScriptedReply:
+    """The reply, with the command that ends the turn where the program needs one."""
+    if reply.text is None or reply.tool_calls or reply.run is not None or not request.tools:
+        return reply
+    for ending in script.endings:
+        if _match(ending.when, request, view, model) is not None:
+            command = ending.run
+            if reply.template:
+                command = "{% raw %}" + command + "{% endraw %}"
+            return reply.model_copy(update={"run": command})
+    return reply
 
 
 def _refusal(code: str, message: str) -> ScriptedError:
@@ -244,6 +285,9 @@ def _estimate(request: ChatRequest, spoken: str) -> Usage:
 # --- the shell of whichever harness asks -------------------------------------------------
 
 _COMMAND_KEYS = ("command", "cmd", "code", "script")
+_LANGUAGE_KEYS = ("language", "lang", "type")
+_SHELLS = ("bash", "sh", "shell")
+_LIKELY = re.compile(r"(?i)bash|shell|exec|terminal|command|run")
 
 
 def _properties(tool: ToolSpec) -> Mapping[str, JsonValue]:
@@ -251,29 +295,50 @@ def _properties(tool: ToolSpec) -> Mapping[str, JsonValue]:
     return properties if isinstance(properties, Mapping) else {}
 
 
+def _language(tool: ToolSpec) -> tuple[str, str] | None:
+    """The parameter by which a tool that runs several languages is told to take shell."""
+    for key in _LANGUAGE_KEYS:
+        kind = _properties(tool).get(key)
+        listed = kind.get("enum") if isinstance(kind, Mapping) else None
+        for shell in listed if isinstance(listed, list) else ():
+            if isinstance(shell, str) and shell in _SHELLS:
+                return key, shell
+    return None
+
+
+def _command_key(tool: ToolSpec) -> str | None:
+    """The parameter that takes the command; some languages' runners leave theirs undeclared."""
+    found = next((key for key in _COMMAND_KEYS if key in _properties(tool)), None)
+    undeclared = found is None and _language(tool) is not None and _LIKELY.search(tool.name)
+    return "code" if undeclared else found
+
+
 def shell_tool(tools: Sequence[ToolSpec]) -> ToolSpec | None:
     """The offered tool that runs a command: by its parameters, likely names first."""
-    takers = [t for t in tools if any(key in _properties(t) for key in _COMMAND_KEYS)]
-    likely = re.compile(r"(?i)bash|shell|exec|terminal|command|run")
 
     def rank(tool: ToolSpec) -> tuple[int, bool]:
-        # A `command` is a shell's; `code` may be any language's.
-        key = next(i for i, k in enumerate(_COMMAND_KEYS) if k in _properties(tool))
-        return max(0, key - 1), likely.search(tool.name) is None
+        # A `command` is a shell's; `code` may be any language's, unless it can be named.
+        key = _command_key(tool) or ""
+        known = key in _COMMAND_KEYS[:2] or _language(tool) is not None
+        place = 0 if known else _COMMAND_KEYS.index(key)
+        return place, _LIKELY.search(tool.name) is None
 
-    return min(takers, key=rank, default=None)
+    return min((t for t in tools if _command_key(t) is not None), key=rank, default=None)
 
 
 def shell_arguments(tool: ToolSpec, command: str) -> dict[str, JsonValue]:
     """Arguments for a command; other required strings get a word, so that schemas hold."""
     properties = _properties(tool)
-    key = next(k for k in _COMMAND_KEYS if k in properties)
-    kind = properties[key]
+    key = _command_key(tool) or _COMMAND_KEYS[0]
+    kind = properties.get(key)
     is_list = isinstance(kind, Mapping) and kind.get("type") == "array"
     arguments: dict[str, JsonValue] = {key: ["bash", "-lc", command] if is_list else command}
+    language = _language(tool)
+    if language is not None:
+        arguments[language[0]] = language[1]
     required = tool.parameters.get("required")
     for name in required if isinstance(required, list) else ():
         prop = properties.get(str(name))
-        if name != key and isinstance(prop, Mapping) and prop.get("type") == "string":
+        if name not in arguments and isinstance(prop, Mapping) and prop.get("type") == "string":
             arguments[str(name)] = "run a command"
     return arguments

@@ -29,7 +29,7 @@ from uniclaw.models.metering import MeteredModel, SpendLimits
 from uniclaw.ports import EnvironmentFactory, Limits
 from uniclaw.records import Language, NeutralId, RoleUsage, UserView
 from uniclaw.runner.doors import OpenDoor
-from uniclaw.runner.exchanges import Recorder, WatchedModel
+from uniclaw.runner.exchanges import Recorder, Sampling, WatchedModel
 from uniclaw.runner.hidden_side import Fence, HiddenSide
 from uniclaw.runner.judge_door import GraderJudge, none_in_replay
 from uniclaw.runner.local import Assembled, key_of
@@ -42,6 +42,7 @@ from uniclaw.supervisor.grader import Grader
 from uniclaw.supervisor.judge import Judge
 from uniclaw.supervisor.judge_panel import Panel, shares_family
 from uniclaw.supervisor.lines import judge_lines, rubric_lines
+from uniclaw.supervisor.renditions import Renderer
 from uniclaw.supervisor.supervise import Supervisor
 from uniclaw.user_simulator import (
     ModelSimulator,
@@ -146,6 +147,7 @@ class Assembly:
             simulator=self._simulator(),
             spent=self.spent,
             proxy=way.proxy if way else None,
+            renderer=self._renderer(),
             origin=self.origin,
         )
         self._watch = seat.watch
@@ -171,12 +173,10 @@ class Assembly:
         """The way to the model, for a harness that calls it from inside."""
         if self.kind.layer is None or self.axes.model is None:
             return None
-        tape = self.workshop.wires(self.planned) if self.workshop.wires else None
+        stored = self.workshop.stored_wires(self.planned)
 
         def hear(exchange: WireExchange) -> None:
-            self.recorder.record_wire(exchange, reused=tape is not None)
-            if tape is not None:
-                tape.heard(exchange)
+            self.recorder.record_wire(exchange, reused=stored.gave(exchange))
 
         opened = await self.workshop.doors.open(
             self.planned.attempt_id,
@@ -184,10 +184,11 @@ class Assembly:
             self._allowed(),
             hear,
             self._look,
-            recorded=tape,
+            recorded=stored.recorded,
+            earlier=stored.earlier,
         )
         self.spent["executor"] = opened.spent
-        return opened
+        return opened._replace(door=opened.door._replace(effort=self.axes.effort))
 
     def _allowed(self) -> SpendLimits:
         """What the executor may still spend: a fork has its parent's spending behind it."""
@@ -253,10 +254,17 @@ class Assembly:
         if self.axes.model is None:
             return None
         model = self._metered(self.axes.model, "executor", self._allowed())
-        return WatchedModel(model, "executor", self._look, temperature=self.axes.temperature)
+        sampling = Sampling(self.axes.temperature, self.axes.top_p, self.axes.effort)
+        return WatchedModel(model, "executor", self._look, sampling=sampling)
 
     def _look(self, where: str, text: str) -> None:
         self._watch(where, text)
+
+    def _renderer(self) -> Renderer | None:
+        """Where a model will look at what is left."""
+        judged = judge_lines(rubric_lines(self.loaded.rubric))
+        looking = bool(judged) or self.axes.user_simulator not in WITHOUT_MODEL
+        return Renderer(self.factory, self._labels("renderer")) if looking else None
 
     def _supervisor(self, grader: Grader) -> Supervisor:
         judged = judge_lines(rubric_lines(self.loaded.rubric))

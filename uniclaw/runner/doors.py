@@ -58,6 +58,7 @@ class Doors:
         on_exchange: Callable[[WireExchange], None],
         watch: Callable[[str, str], None],
         recorded: ExchangeSource | None = None,
+        earlier: ExchangeSource | None = None,
     ) -> OpenDoor:
         """Open the door of one episode's attempt.
 
@@ -68,6 +69,7 @@ class Doors:
             on_exchange: hears of every request.
             watch: raises `FirewallBreach` for a request that carries hidden text.
             recorded: stored answers, in place of the provider.
+            earlier: stored answers, before the provider.
         """
         if self._gateway is None:
             self._gateway = await Gateway(prices=self._prices).__aenter__()
@@ -77,7 +79,9 @@ class Doors:
             if recorded is None
             else RecordedUpstream(recorded, spec)
         )
-        opened = await gateway.open_episode(episode, upstream, limits, on_exchange, watch)
+        opened = await gateway.open_episode(
+            episode, upstream, limits, on_exchange, watch, earlier=earlier
+        )
 
         final: list[RoleUsage] = []
 

@@ -179,6 +179,11 @@ def _sum(found: Sequence[Expectation]) -> Expectation:
 
 def _remarks(workshop: Workshop, planned: Sequence[Planned], total: Expectation) -> list[str]:
     found: list[str] = []
+    if total.basis == "bound":
+        found.append(
+            "upper bound: some of this was never played here, so its budgets stand for it; they"
+            " bound the executor alone, not the judge and the user simulator"
+        )
     limit = workshop.settings.budgets.run
     if limit.usd is not None and total.usd is not None and total.usd > limit.usd:
         found.append(f"expected cost {total.usd:g} USD exceeds the run's budget of {limit.usd:g}")

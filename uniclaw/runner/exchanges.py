@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
+from uniclaw.config import Effort
 from uniclaw.failpoints import reach
 from uniclaw.gateway.exchange import Ending, WireExchange
 from uniclaw.models.cassette import request_key
@@ -111,6 +113,19 @@ def _spent(exchange: WireExchange) -> RoleUsage:
     return RoleUsage(calls=1, usage=exchange.usage or Usage(), cost_usd=exchange.cost_usd)
 
 
+class Sampling(NamedTuple):
+    """What a cell says of its model's sampling; None leaves it to the request."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    effort: Effort | None = None
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """Fields of a request, with what replaces them."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
+
+
 class WatchedModel:
     """A model of a role outside the supervisor's side: no hidden text may be sent to it."""
 
@@ -120,7 +135,7 @@ class WatchedModel:
         role: str,
         watch: Callable[[str, str], None],
         *,
-        temperature: float | None = None,
+        sampling: Sampling | None = None,
     ) -> None:
         """Wrap a model.
 
@@ -128,9 +143,9 @@ class WatchedModel:
             inner: the model.
             role: for the path that a breach names.
             watch: raises `FirewallBreach` when its second argument holds a canary.
-            temperature: replaces each request's own, unless None.
+            sampling: replaces each request's own, where it says something.
         """
-        self._temperature = temperature
+        self._sampling = {} if sampling is None else sampling.changes
         self._inner = inner
         self._role = role
         self._watch = watch
@@ -149,8 +164,8 @@ class WatchedModel:
         texts = [message.text for message in request.messages]
         texts += [to_json(dict(c.arguments)) for m in request.messages for c in m.tool_calls]
         self._watch(f"a request of the {self._role}'s model", "\n".join(texts))
-        if self._temperature is not None:
-            request = request.model_copy(update={"temperature": self._temperature})
+        if self._sampling:
+            request = request.model_copy(update=self._sampling)
         return await self._inner.complete(request)
 
     async def close(self) -> None:

@@ -19,7 +19,6 @@ PLAIN_AXES = ("executor", "supervisor", "user_simulator", "firewall")
 """Axes that are settings of their own."""
 PAIR = ("harness", "model")
 """Instead of `executor`: every harness with every model."""
-FACTORS: Mapping[str, float] = {"half": 0.5, "standard": 1.0, "double": 2.0}
 OWN = ("name", "description")
 ENGINE = "engine"
 """The one setting of the tool that a file may hold; it shapes no result."""
@@ -96,15 +95,9 @@ def _axes(value: JsonValue, path: Path) -> dict[str, object]:
     if any(name in listed for name in PAIR):
         found["executor"] = _executors(listed, path)
     more: dict[str, object] = {n: listed[n] for n in MoreAxes.model_fields if n in listed}
-    if "budget" in listed:
-        more["budget"] = [_factor(item) for item in listed["budget"]]
     if "skills" in listed:
         more["skills"] = [_skills(item) for item in listed["skills"]]
     return {**found, "axes": more} if more else found
-
-
-def _factor(item: JsonValue) -> JsonValue:
-    return FACTORS.get(item, item) if isinstance(item, str) else item
 
 
 def _skills(item: JsonValue) -> JsonValue:

@@ -12,7 +12,7 @@ from uniclaw.assets import Assets, default_roots
 from uniclaw.config import MoreAxes, RunSettings
 from uniclaw.errors import UserError
 from uniclaw.runner.inputs import refuse_changes
-from uniclaw.runner.local import Watcher
+from uniclaw.runner.local import Watch
 from uniclaw.runner.origins import fork_origin
 from uniclaw.runner.resume import stored_document, stored_settings
 from uniclaw.runner.start import RunResult, play_on, prepare
@@ -47,7 +47,7 @@ def fork(
     name: str | None,
     environ: Mapping[str, str],
     notify: Callable[[str], None],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
     assets_dir: Path | None = None,
 ) -> Forked:
     """Continue an episode from exactly the state at the end of a round, as a new run.
@@ -62,7 +62,7 @@ def fork(
         name: of the new run; None makes one.
         environ: environment variables.
         notify: says what goes on.
-        watch: makes the progress display for a number of episodes.
+        watch: makes the progress display of the episodes to play.
         assets_dir: asset tree to look in first.
 
     Raises:
@@ -86,6 +86,7 @@ def fork(
             notify=notify,
             salt=str(stored.get("salt")),
             origin=lambda _: origin,
+            runs_dir=root.parent,
         )
         document = prepared.document()
         refuse_changes(stored, document, COMPARED)
@@ -116,6 +117,8 @@ def fork_settings(
     more = MoreAxes(
         budget=() if axes.budget_factor == 1.0 else (axes.budget_factor,),
         temperature=() if axes.temperature is None else (axes.temperature,),
+        top_p=() if axes.top_p is None else (axes.top_p,),
+        effort=() if axes.effort is None else (axes.effort,),
         skills=(axes.skills,) if axes.skills else (),
     )
     return settings.model_copy(

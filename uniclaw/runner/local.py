@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
@@ -55,8 +55,12 @@ class Watcher(Protocol):
         ...
 
 
+Watch = Callable[[Sequence[Planned]], Watcher]
+"""Makes the watcher of the episodes that are to be played."""
+
+
 class LocalRunner:
-    """An asyncio runner: one task per episode, at most `parallel` at a time.
+    """An asyncio runner: `parallel` players, each with one episode at a time.
 
     The first interrupt lets running episodes finish and starts no more; the second
     cancels them. Either way nothing is left behind.
@@ -81,6 +85,7 @@ class LocalRunner:
         self._parallel = parallel
         self._seats: dict[str, Seat] = {}
         self._stopping = False
+        self._broken = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -92,12 +97,12 @@ class LocalRunner:
         """Play and settle all of them; returns when the last has its row."""
         self._store.plan([(key_of(p), p.episode_id) for p in planned])
         path = self._store.root / "checkpoints.sqlite"
+        waiting = iter(planned)
         async with EpisodeGraph(self._seats, path) as graph:
-            gate = asyncio.Semaphore(self._parallel)
             with on_interrupt(self.stop):
                 self._tasks = {
-                    asyncio.create_task(self._one(graph, gate, p), name=p.episode_id)
-                    for p in planned
+                    asyncio.create_task(self._work(graph, waiting), name=f"player {number}")
+                    for number in range(min(self._parallel, len(planned)))
                 }
                 results = await asyncio.gather(*self._tasks, return_exceptions=True)
         for result in results:
@@ -111,15 +116,26 @@ class LocalRunner:
                 task.cancel()
         self._stopping = True
 
-    async def _one(self, graph: EpisodeGraph, gate: asyncio.Semaphore, planned: Planned) -> None:
-        async with gate:
-            if self._stopping or self._ledger.refuses(planned.axes.cell) is not None:
-                return
-            self._watcher.started(planned)
-            record = with_history(self._store, planned, await self._attempts(graph, planned))
-            self._store.settle(record)
-            self._ledger.note(record)
-            self._watcher.settled(planned, record)
+    async def _work(self, graph: EpisodeGraph, waiting: Iterator[Planned]) -> None:
+        """Play one after the other of what is left; all players take from the same."""
+        whole = False
+        try:
+            for planned in waiting:
+                if self._stopping or self._broken:
+                    break
+                if self._ledger.refuses(planned.axes.cell) is None:
+                    await self._one(graph, planned)
+            whole = True
+        finally:
+            # What cannot be settled now (a full disk) cannot be for the others either.
+            self._broken = self._broken or not whole
+
+    async def _one(self, graph: EpisodeGraph, planned: Planned) -> None:
+        self._watcher.started(planned)
+        record = with_history(self._store, planned, await self._attempts(graph, planned))
+        self._store.settle(record)
+        self._ledger.note(record)
+        self._watcher.settled(planned, record)
 
     async def _attempts(self, graph: EpisodeGraph, planned: Planned) -> EpisodeRecord:
         """Attempts until one is the result; an attempt that a dead runner left is ended first."""

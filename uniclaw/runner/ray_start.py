@@ -1,8 +1,9 @@
 """A cluster that is ready to play one run: connected, its machines inspected."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,15 @@ def fleet(
             for what only one machine can keep.
     """
     _refuse(workshop.settings)
+    # Ray prints its notices to stdout, which is the place of results.
+    with redirect_stdout(sys.stderr), _joined(workshop, connect, notify) as found:
+        yield found
+
+
+@contextmanager
+def _joined(
+    workshop: Workshop, connect: Callable[[], Cluster], notify: Callable[[str], None]
+) -> Generator[Fleet]:
     directory = Path.cwd().resolve()
     order = order_of(workshop, directory)
     cluster = connect()

@@ -11,7 +11,7 @@ from uniclaw.models.cassette import CassetteModel, Recorded, Tape
 from uniclaw.models.metering import Exchange
 from uniclaw.ports import ChatModel
 from uniclaw.records import Outcome
-from uniclaw.runner.wire_tape import is_wire
+from uniclaw.runner.wire_tape import WireTape, is_wire, wire_exchanges
 from uniclaw.store.attempts import AttemptRow
 from uniclaw.store.run_store import CallRow, RunStore
 
@@ -76,6 +76,12 @@ def earlier_answers(store: RunStore, planned: Planned) -> Tape:
         return Tape((), failures=False)
     earlier = [a for a in store.attempts.of(planned.episode_id) if a.attempt <= planned.attempt]
     return Tape(exchanges(store, _known(earlier, store)), failures=False)
+
+
+def earlier_wires(store: RunStore, planned: Planned) -> WireTape:
+    """Answers to a harness inside that earlier attempts have paid; see `earlier_answers`."""
+    earlier = [a for a in store.attempts.of(planned.episode_id) if a.attempt < planned.attempt]
+    return WireTape(wire_exchanges(store, _known(earlier, store)), lambda said: None)
 
 
 def taped(tape: Tape, marker: Marker, drawn: Mapping[str, str], *, offline: bool) -> Through:

@@ -25,10 +25,11 @@ from uniclaw.hidden.load import load_rubric
 from uniclaw.hidden.rubric import LoadedRubric
 from uniclaw.records import Decision, Outcome
 from uniclaw.runner.inputs import refuse_changes
-from uniclaw.runner.local import Watcher, key_of
+from uniclaw.runner.local import Watch, key_of
 from uniclaw.runner.record import build_record
 from uniclaw.runner.resume import stored_document, stored_settings
 from uniclaw.runner.start import Prepared, RunResult, prepare
+from uniclaw.runner.summary import totals
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.run_store import RunStore, refuse_existing
 from uniclaw.suites.bundle import TaskBundle
@@ -46,7 +47,7 @@ def rejudge(
     rubrics: Path | None,
     environ: Mapping[str, str],
     notify: Callable[[str], None],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
     assets_dir: Path | None = None,
 ) -> RunResult:
     """Score the settled episodes of a run anew, as a new run that names its parent.
@@ -58,7 +59,7 @@ def rejudge(
         rubrics: directory of `<task_id>/rubric.yaml` instead of the suite's own.
         environ: environment variables, for providers.
         notify: says what goes on.
-        watch: makes the progress display for a number of episodes.
+        watch: makes the progress display of the episodes to play.
         assets_dir: asset tree to look in first.
 
     Raises:
@@ -85,6 +86,7 @@ def rejudge(
             salt=str(stored.get("salt")),
             bundle=None if rubrics is None else lambda b: _with_rubric(b, rubrics),
             judges_only=True,
+            runs_dir=root.parent,
         )
         document = prepared.document()
         refuse_changes(_public(stored), _public(document), ("images", "inputs"))
@@ -122,7 +124,7 @@ async def _all(
     prepared: Prepared,
     old: RunStore,
     judged_by: tuple[str, ...],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
 ) -> RunResult:
     workshop, planned = prepared
     workshop.store = store
@@ -132,7 +134,7 @@ async def _all(
     }
     waiting = [(p, sources[key_of(p)]) for p in planned if key_of(p) in sources]
     store.plan([(key_of(p), p.episode_id) for p, _ in waiting])
-    watcher, gate = watch(len(waiting)), asyncio.Semaphore(workshop.settings.parallel)
+    watcher, gate = watch([p for p, _ in waiting]), asyncio.Semaphore(workshop.settings.parallel)
 
     async def one(item: Planned, source: str) -> None:
         async with gate:

@@ -12,7 +12,7 @@ from uniclaw.experiment import Planned
 from uniclaw.models.cassette import Tape
 from uniclaw.runner.equality import run_differences
 from uniclaw.runner.inputs import refuse_changes
-from uniclaw.runner.local import Watcher, key_of
+from uniclaw.runner.local import Watch, key_of
 from uniclaw.runner.recall import exchanges
 from uniclaw.runner.resume import stored_document, stored_settings
 from uniclaw.runner.retry_policy import AttemptPolicy
@@ -92,7 +92,7 @@ def replay(
     strict: bool,
     environ: Mapping[str, str],
     notify: Callable[[str], None],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
     assets_dir: Path | None = None,
 ) -> Replayed:
     """Play the settled episodes of a run again as a new run that names its parent.
@@ -103,7 +103,7 @@ def replay(
         strict: fail on any call that was not recorded.
         environ: environment variables.
         notify: says what goes on.
-        watch: makes the progress display for a number of episodes.
+        watch: makes the progress display of the episodes to play.
         assets_dir: asset tree to look in first.
 
     Raises:

@@ -1,6 +1,6 @@
 """`uniclaw resume`: completes a run whose runner died or was stopped, and says what it found."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,10 +13,11 @@ from uniclaw.errors import StoreError, UserError
 from uniclaw.records import Outcome
 from uniclaw.runner.engines import LOCAL, fleet_of, parse_engine
 from uniclaw.runner.inputs import refuse_changes
-from uniclaw.runner.local import Watcher
+from uniclaw.runner.local import Watch
 from uniclaw.runner.start import RunResult, play_on, prepare
 from uniclaw.store.atomic import TEMPORARY
 from uniclaw.store.run_store import RunStore
+from uniclaw.store.settled import FILE, torn
 
 COMPARED = ("settings", "versions", "images", "inputs")
 """Parts of a run's stored document that must be as they were."""
@@ -74,7 +75,7 @@ def resume(
     *,
     environ: Mapping[str, str],
     notify: Callable[[str], None],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
     assets_dir: Path | None = None,
     engine: str = LOCAL,
 ) -> tuple[RunResult, Recovered]:
@@ -84,7 +85,7 @@ def resume(
         root: of the run.
         environ: environment variables, for providers.
         notify: says what goes on.
-        watch: makes the progress display for a number of episodes.
+        watch: makes the progress display of the episodes to play.
         assets_dir: asset tree to look in first.
         engine: where to play on, `local` or `ray[:ADDRESS]`.
 
@@ -104,12 +105,16 @@ def resume(
             notify=notify,
             salt=str(stored.get("salt")),
             build=where.local,
+            runs_dir=root.parent,
         )
         with fleet_of(where, prepared.workshop, notify) as fleet:
             refuse_changes(*comparable(stored, prepared.document()), COMPARED)
             found = recover(store, docker=settings.environment == "docker")
             notify(found.sentence)
-            return play_on(store, prepared, watch=watch, fleet=fleet), found
+            for problem in found.damaged:
+                notify(f"damaged: {problem}")
+            result = play_on(store, prepared, watch=watch, fleet=fleet)
+            return result._replace(damaged=found.damaged), found
 
 
 def comparable(
@@ -158,17 +163,18 @@ def recover(store: RunStore, *, docker: bool) -> Recovered:
         store: open for writing.
         docker: look into the engine too.
     """
-    settled = len(store.settled_ids())
+    settled = store.settled_ids()
     cancelled = store.reopen(Outcome.CANCELLED.value)
     removed = clean(run=store.name, docker=docker, snapshots=False)
-    litter = sum(1 for _ in _sweep(store.root))
+    left = store.attempts.open()
+    # What is settled is not written to any more: only the others can be half-written.
+    litter = sum(1 for _ in _sweep(store.root, [attempt.episode_id for attempt in left]))
     written: list[str] = []
-    damaged: list[str] = [str(p) for p in _missing(store)]
+    damaged = list(torn(store.root / "episodes", settled))
     cut: list[str] = []
-    for attempt in store.attempts.open():
-        path = store.episode_dir(attempt.episode_id) / "episode.json"
+    for attempt in left:
         try:
-            if path.is_file():
+            if (store.episode_dir(attempt.episode_id) / FILE).is_file():
                 store.settle(store.episode(attempt.episode_id))
                 written.append(attempt.episode_id)
                 continue
@@ -176,7 +182,7 @@ def recover(store: RunStore, *, docker: bool) -> Recovered:
             damaged.append(str(error))
         cut.append(attempt.episode_id)
     return Recovered(
-        settled - len(cancelled),
+        len(settled) - len(cancelled),
         tuple(written),
         tuple(cut),
         tuple(cancelled),
@@ -186,17 +192,15 @@ def recover(store: RunStore, *, docker: bool) -> Recovered:
     )
 
 
-def _missing(store: RunStore) -> Iterator[Path]:
-    for episode_id in store.settled_ids():
-        path = store.episode_dir(episode_id) / "episode.json"
-        if not path.is_file():
-            yield path
-
-
-def _sweep(root: Path) -> Iterator[Path]:
+def _sweep(root: Path, episodes: Iterable[str]) -> Iterator[Path]:
     """Files that a crash left half-written, in places that only we write to."""
-    for place in ("", "blobs/*/", "episodes/*/", "episodes/*/rounds/*/"):
-        for path in list(root.glob(f"{place}{TEMPORARY}*")):
+    homes = [root / "episodes" / name for name in episodes]
+    for home, pattern in (
+        (root, ""),
+        (root, "blobs/*/"),
+        *((home, place) for home in homes for place in ("", "rounds/*/")),
+    ):
+        for path in list(home.glob(f"{pattern}{TEMPORARY}*")):
             if path.is_file() and not path.is_symlink():
                 path.unlink(missing_ok=True)
                 yield path

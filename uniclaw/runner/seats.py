@@ -24,14 +24,15 @@ from uniclaw.models.settings import ModelSettings
 from uniclaw.ports import ChatModel, EnvironmentFactory
 from uniclaw.pricing import ModelPrice, PriceTable
 from uniclaw.runner.assembly import Assembly, image_of
+from uniclaw.runner.cassettes import Cassettes, is_cassette
 from uniclaw.runner.doors import Doors
 from uniclaw.runner.exchanges import Recorder
 from uniclaw.runner.local import Assembled
 from uniclaw.runner.origins import nested_origin
-from uniclaw.runner.recall import Through, earlier_answers, only, taped
+from uniclaw.runner.recall import Through, earlier_answers, earlier_wires, only, taped
 from uniclaw.runner.shelf import Shelf
 from uniclaw.runner.way_out import WaysOut
-from uniclaw.runner.wire_tape import WireTape
+from uniclaw.runner.wire_tape import StoredWires, WireTape
 from uniclaw.store.records import Axes
 from uniclaw.store.run_store import RunStore
 from uniclaw.suites.bundle import Suite, TaskBundle
@@ -76,6 +77,8 @@ class Workshop:
     """For forks: what an episode continues."""
     shelf: Shelf = field(default_factory=Shelf)
     """What does not differ between episodes of one task and policy."""
+    runs_dir: Path = Path("runs")
+    """Where the runs of `cassette/RUN` are."""
     _factory: EnvironmentFactory | None = None
 
     def __post_init__(self) -> None:
@@ -86,6 +89,7 @@ class Workshop:
         self._gates: dict[str, Gate] = {}
         self.doors = Doors(self._prices, self._models, self.environ)
         self.ways_out = WaysOut(self.settings.private_hosts)
+        self.cassettes = Cassettes(self.runs_dir)
 
     # --- before the run ------------------------------------------------------------------
 
@@ -102,13 +106,16 @@ class Workshop:
         asked = self.judge_names(axes.supervisor) if self.judges_only else self.models_of(axes)
         inside = harness_kind(axes.harness, self.assets).layer is not None
         for spec in asked if self.recording is None else ():
-            if inside and spec == axes.model:
+            if is_cassette(spec):
+                self.cassettes.store(spec)
+            elif inside and spec == axes.model:
                 self.doors.check(spec)
             else:
                 self.model(spec, None, SpendLimits())
 
     async def close(self) -> None:
         """End what the run's episodes shared. Idempotent."""
+        self.cassettes.close()
         await self.doors.close()
 
     def models_of(self, axes: Axes) -> tuple[str, ...]:
@@ -199,11 +206,24 @@ class Workshop:
         """Where the answers of an episode's models come from: the store first, then providers."""
         if self.store is None:
             raise UserError("the workshop was not prepared", field="run", value=self.run)
-        if self.judges_only:
-            return only(self.judge_names(planned.axes.supervisor))
         if self.recording is not None:
             return taped(self.recording(planned), recorder, drawn, offline=True)
-        return taped(earlier_answers(self.store, planned), recorder, drawn, offline=False)
+        if self.judges_only:
+            providers = only(self.judge_names(planned.axes.supervisor))
+        else:
+            providers = taped(earlier_answers(self.store, planned), recorder, drawn, offline=False)
+        return self.cassettes.before(providers, planned, recorder, drawn)
+
+    def stored_wires(self, planned: Planned) -> StoredWires:
+        """What of the store answers a harness inside its container."""
+        model = planned.axes.model
+        if self.wires is not None:
+            return StoredWires(self.wires(planned), offline=True)
+        if model is not None and is_cassette(model):
+            return StoredWires(self.cassettes.wires(model, planned, self.notify), offline=True)
+        if self.store is None or planned.attempt == 1:
+            return StoredWires()
+        return StoredWires(earlier_wires(self.store, planned))
 
     def model(
         self,

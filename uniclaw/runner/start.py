@@ -25,7 +25,7 @@ from uniclaw.runner.experiment_file import find_experiment, read_experiment
 from uniclaw.runner.inputs import inputs
 from uniclaw.runner.ledger import Ledger
 from uniclaw.runner.left_out import leave_out, told
-from uniclaw.runner.local import LocalRunner, Watcher, key_of
+from uniclaw.runner.local import LocalRunner, Watch, key_of
 from uniclaw.runner.preflight import check_all
 from uniclaw.runner.retry_policy import AttemptPolicy
 from uniclaw.runner.seats import Workshop
@@ -182,6 +182,7 @@ def prepare(
     parent: Callable[[Planned], str] | None = None,
     bundle: Callable[[TaskBundle], TaskBundle] | None = None,
     origin: Callable[[Planned], Origin] | None = None,
+    runs_dir: Path = Path("runs"),
 ) -> Prepared:
     """Load, plan, check and build; nothing is played and nothing is written.
 
@@ -198,6 +199,7 @@ def prepare(
         parent: what an episode is made from.
         bundle: changes a task before it is planned.
         origin: for forks, what an episode continues.
+        runs_dir: where runs are kept.
 
     Raises:
         UserError: anything wrong with what the user gave.
@@ -236,6 +238,7 @@ def prepare(
         judges_only=judges_only,
         parent=parent,
         origin=origin,
+        runs_dir=runs_dir,
     )
     if salt is not None:
         workshop.salt = salt
@@ -257,7 +260,13 @@ def outline(given: Mapping[str, object], *, environ: Mapping[str, str]) -> Plan:
     """
     settings, tool, assets = resolve_settings(given, environ=environ, config=None)
     workshop, planned = prepare(
-        None, settings, assets=assets, environ=environ, notify=lambda _: None, build=False
+        None,
+        settings,
+        assets=assets,
+        environ=environ,
+        notify=lambda _: None,
+        build=False,
+        runs_dir=tool.runs_dir,
     )
     return estimate(workshop, planned, read_history(tool.runs_dir))
 
@@ -266,7 +275,7 @@ def play_on(
     store: RunStore,
     prepared: Prepared,
     *,
-    watch: Callable[[int], Watcher],
+    watch: Watch,
     policy: AttemptPolicy | None = None,
     fleet: "Fleet | None" = None,
 ) -> RunResult:
@@ -278,7 +287,7 @@ def play_on(
     waiting = [p for p in planned if p.episode_id in open_ids]
     ledger = Ledger(workshop.settings.budgets)
     ledger.load(store.brief_rows())
-    watcher = watch(len(waiting))
+    watcher = watch(waiting)
     policy = policy or AttemptPolicy(max_attempts=workshop.settings.max_attempts)
     if fleet is None:
         runner = LocalRunner(
@@ -324,7 +333,7 @@ def play(
     environ: Mapping[str, str],
     config: Path | None,
     notify: Callable[[str], None],
-    watch: Callable[[int], Watcher],
+    watch: Watch,
 ) -> RunResult:
     """Check everything, then play.
 
@@ -333,7 +342,7 @@ def play(
         environ: environment variables.
         config: settings file.
         notify: says what goes on before the first episode.
-        watch: makes the progress display for a number of episodes.
+        watch: makes the progress display of the episodes to play.
 
     Raises:
         UserError: anything wrong with what the user gave; nothing was played.
@@ -343,7 +352,13 @@ def play(
         refuse_existing(tool.runs_dir, tool.run)
     engine = parse_engine(tool.engine)
     prepared = prepare(
-        tool.run, settings, assets=assets, environ=environ, notify=notify, build=engine.local
+        tool.run,
+        settings,
+        assets=assets,
+        environ=environ,
+        notify=notify,
+        build=engine.local,
+        runs_dir=tool.runs_dir,
     )
     with (
         fleet_of(engine, prepared.workshop, notify) as fleet,

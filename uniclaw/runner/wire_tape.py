@@ -1,7 +1,8 @@
 """Stored gateway exchanges of an episode: what a harness in a container is answered in a replay."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -50,14 +51,28 @@ class WireTape:
             e for e in exchanges if e.ending is Ending.ANSWERED and e.reply is not None
         )
         self._on_miss = on_miss
+        self._given = Counter[str]()
+        """Answers that were given and whose request has not ended yet."""
+
+    def gave(self, request_hash: str) -> bool:
+        """Whether a request that ended now had its answer from here."""
+        given = self._given[request_hash] > 0
+        self._given[request_hash] -= given
+        return given
 
     def find(self, request_hash: str) -> WireExchange | None:
         """The next exchange of a request; see `gateway.upstream.ExchangeSource`."""
         for exchange in self._left:
             if exchange.request_hash == request_hash:
                 self._left.remove(exchange)
+                self._given[request_hash] += 1
                 return exchange
         return None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is left."""
+        return not self._left
 
     def heard(self, exchange: WireExchange) -> None:
         """Say which request was not recorded, and where it parts from the next recorded one."""
@@ -77,6 +92,32 @@ class WireTape:
             f" differs at character {at}: recorded {recorded[start : start + _SHOWN]!r},"
             f" asked {asked[start : start + _SHOWN]!r}"
         )
+
+
+class StoredWires(NamedTuple):
+    """What a harness inside is answered from the store."""
+
+    tape: WireTape | None = None
+    offline: bool = False
+    """Nothing else answers; otherwise the provider is asked for what is not on the tape."""
+
+    @property
+    def recorded(self) -> WireTape | None:
+        """In place of the provider."""
+        return self.tape if self.offline else None
+
+    @property
+    def earlier(self) -> WireTape | None:
+        """Before the provider."""
+        return None if self.offline or self.tape is None or self.tape.empty else self.tape
+
+    def gave(self, exchange: WireExchange) -> bool:
+        """Whether a request that ended was answered from the store."""
+        if self.tape is None:
+            return False
+        if self.offline:
+            self.tape.heard(exchange)
+        return self.tape.gave(exchange.request_hash) or self.offline
 
 
 def _text(exchange: WireExchange) -> str:

@@ -15,14 +15,16 @@ TEMPORARY = ".uniclaw-"
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path | str, data: bytes) -> None:
     """Write through a temporary file, fsync, rename, fsync of the directory (in this order).
 
     Raises:
         StoreError: the disk is full or the directory cannot be written.
     """
-    directory = path.parent
-    name = f"{directory}/{TEMPORARY}{path.name[:40]}.{secrets.token_hex(8)}"
+    # Strings, not `Path`: some forty files are written per episode.
+    directory, _, own = str(path).rpartition("/")
+    directory = directory or "."
+    name = f"{directory}/{TEMPORARY}{own[:40]}.{secrets.token_hex(8)}"
     temporary: str | None = None
     try:
         handle = _create(name, directory)
@@ -34,7 +36,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             reach("file.written")
             os.fsync(file.fileno())
         reach("file.synced")
-        Path(temporary).replace(path)
+        os.replace(temporary, path)  # noqa: PTH105 - see above
         temporary = None
         reach("file.renamed")
         sync_directory(directory)
@@ -46,16 +48,42 @@ def write_bytes(path: Path, data: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
-def _create(path: str, directory: Path) -> int:
+def write_mark(path: str) -> bool:
+    """Create an empty file durably; False when it is there already.
+
+    Raises:
+        StoreError: the disk is full or the directory cannot be written.
+    """
+    directory = path.rpartition("/")[0] or "."
+    try:
+        os.close(_create(path, directory))
+        reach("file.renamed")
+        sync_directory(directory)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
+    reach("file.durable")
+    return True
+
+
+def _create(path: str, directory: str) -> int:
     """Open a new file; its directory is made only where it is missing, which is rare."""
     try:
         return os.open(path, _NEW_FILE, 0o600)
     except FileNotFoundError:
-        directory.mkdir(parents=True, exist_ok=True)
+        _make(Path(directory))
         return os.open(path, _NEW_FILE, 0o600)
 
 
-def sync_directory(path: Path) -> None:
+def _make(directory: Path) -> None:
+    missing = [d for d in (directory, *directory.parents) if not d.is_dir()]
+    directory.mkdir(parents=True, exist_ok=True)
+    for made in missing:
+        sync_directory(made.parent)
+
+
+def sync_directory(path: Path | str) -> None:
     """Make a rename in `path` durable."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -4,6 +4,7 @@ import sqlite3
 from typing import Literal, NamedTuple
 
 from uniclaw.failpoints import reach
+from uniclaw.store.database import writing
 
 State = Literal["started", "cut", "failed", "settled"]
 
@@ -58,7 +59,7 @@ class AttemptLog:
         """Enter an attempt before anything of it happens; returns its id."""
         reach("attempt.before")
         episode_id = attempt_id(base_id, attempt)
-        with self._db as db:
+        with writing(self._db) as db:
             db.execute(
                 "INSERT INTO attempts VALUES (?, ?, ?, 'started', NULL, NULL, ?, NULL)",
                 (base_id, attempt, episode_id, started_at),
@@ -68,7 +69,7 @@ class AttemptLog:
 
     def fail(self, episode_id: str, outcome: str, reason: str | None, wall_s: float | None) -> None:
         """An attempt ended in what is nobody's score, and another follows."""
-        with self._db as db:
+        with writing(self._db) as db:
             db.execute(
                 "UPDATE attempts SET state = 'failed', outcome = ?, reason = ?, wall_s = ?"
                 " WHERE episode_id = ?",
@@ -78,7 +79,7 @@ class AttemptLog:
 
     def cut(self, episode_id: str) -> None:
         """An attempt was cut off by the end of its runner."""
-        with self._db as db:
+        with writing(self._db) as db:
             db.execute("UPDATE attempts SET state = 'cut' WHERE episode_id = ?", (episode_id,))
 
     def settled(self, episode_id: str, outcome: str, wall_s: float | None) -> None:

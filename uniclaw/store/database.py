@@ -5,7 +5,8 @@ import os
 import secrets
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -64,6 +65,20 @@ def connect(file: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise StoreError(f"cannot open {file}: {error}") from error
     return db
+
+
+@contextmanager
+def writing(db: sqlite3.Connection) -> Generator[sqlite3.Connection]:
+    """One transaction.
+
+    Raises:
+        StoreError: the disk is full, or the file cannot be written.
+    """
+    try:
+        with db:
+            yield db
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"cannot write the run's database: {error}") from error
 
 
 def take_lock(root: Path) -> int:

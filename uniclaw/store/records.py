@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from uniclaw.config import Effort
 from uniclaw.hidden.verdict import Verdict
 from uniclaw.records import (
     SCHEMA_VERSION,
@@ -69,6 +70,10 @@ class Axes(Record):
     """On the executor's budgets."""
     temperature: float | None = None
     """Of the executor's model; None: the provider's default."""
+    top_p: float | None = None
+    """Of the executor's model; None: the provider's default."""
+    effort: Effort | None = None
+    """How much the executor's model should reason; None: the provider's default."""
     skills: tuple[str, ...] = ()
     """Added to the task's own."""
 
@@ -89,6 +94,10 @@ class Axes(Record):
             parts.append(f"budget x{self.budget_factor:g}")
         if self.temperature is not None:
             parts.append(f"temperature {self.temperature:g}")
+        if self.top_p is not None:
+            parts.append(f"top_p {self.top_p:g}")
+        if self.effort is not None:
+            parts.append(f"effort {self.effort}")
         if self.skills:
             parts.append(f"skills +{'+'.join(self.skills)}")
         return " | ".join(parts)

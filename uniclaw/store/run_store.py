@@ -17,7 +17,7 @@ from uniclaw.failpoints import reach
 from uniclaw.records import SCHEMA_VERSION, RoleUsage
 from uniclaw.store.atomic import to_json, write_bytes, write_json
 from uniclaw.store.attempts import AttemptLog
-from uniclaw.store.database import connect, create_run, take_lock
+from uniclaw.store.database import connect, create_run, take_lock, writing
 from uniclaw.store.records import EpisodeRecord
 from uniclaw.store.rows import add_spent, flat_row, insert_rounds
 from uniclaw.store.settled import FILE, Settled, read_record
@@ -152,7 +152,7 @@ class RunStore:
     def plan(self, planned: Sequence[tuple[Key, str]]) -> None:
         """Enter the episodes to play: key and episode id; existing keys are left alone."""
         reach("plan.before")
-        with self._db as db:
+        with writing(self._db) as db:
             db.executemany(
                 "INSERT OR IGNORE INTO episodes"
                 " (task_id, cell, trial, episode_id, base_id, attempt, state)"
@@ -174,7 +174,7 @@ class RunStore:
         reach("settle.before")
         write_json(self.episode_dir(record.episode_id) / FILE, record)
         reach("settle.file")
-        with self._db as db:
+        with writing(self._db) as db:
             self._settle_rows(db, record)
             reach("settle.rows")
         reach("settle.after")
@@ -208,7 +208,7 @@ class RunStore:
 
         Their attempts stay, as cut off.
         """
-        with self._db as db:
+        with writing(self._db) as db:
             rows = db.execute(
                 "SELECT base_id, episode_id FROM episodes WHERE state = 'done' AND outcome = ?",
                 (outcome,),
@@ -250,7 +250,7 @@ class RunStore:
     def add_call(self, row: CallRow) -> None:
         """Record one model exchange; a repeated key is an error of the caller."""
         reach("call.blob")
-        with self._db as db:
+        with writing(self._db) as db:
             db.execute(
                 "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (

@@ -269,7 +269,7 @@ def _services(keys: TaskKeys) -> tuple[Service, ...]:
 
 
 def _task(keys: TaskKeys, resources: Resources, given: Given) -> Task:
-    capability, language = _facets(keys.category)
+    capability, language = facets(keys.category)
     played = (keys.task_snapshot if given.snapshot else "") or keys.task
     return Task(
         task_id=TaskId(keys.task_id),
@@ -277,7 +277,7 @@ def _task(keys: TaskKeys, resources: Resources, given: Given) -> Task:
         instruction=keys.task,
         snapshot_instruction=keys.task_snapshot or None,
         language=language,
-        family=_family(keys.task_id),
+        family=family_of(keys.task_id),
         capability=capability,
         environment="office",
         user="root",
@@ -298,14 +298,15 @@ def _task(keys: TaskKeys, resources: Resources, given: Given) -> Task:
     )
 
 
-def _facets(category: str) -> tuple[str, Language]:
+def facets(category: str) -> tuple[str, Language]:
+    """Capability and language that a category such as `201_skill_usage_zh` stands for."""
     match = _CATEGORY.fullmatch(category)
     if not match:
         return category, "en"
     return match.group(2), "zh" if match.group(3) else "en"
 
 
-def _family(task_id: str) -> str:
+def family_of(task_id: str) -> str:
     """Twins are `task_1NN_...` and `task_2NN_...` of one name."""
     match = re.fullmatch(r"task_[12](\d\d_.+)", task_id)
     return match.group(1) if match else task_id

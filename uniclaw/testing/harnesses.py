@@ -77,9 +77,6 @@ class Rig:
     turn_s: float = TURN_S
     hang_s: float = 20.0
     """Enough for the program to have asked the model."""
-    shell: Callable[[str], Mapping[str, JsonValue]] | None = None
-    """Makes the tool call (`name`, `arguments`) that runs a command, where a script's `run`
-    cannot find out."""
 
 
 Check = Callable[[Rig], Awaitable[None]]
@@ -93,28 +90,16 @@ class Stage(NamedTuple):
     door: OpenDoor
 
 
-def script_of(rig: Rig, *rules: Mapping[str, JsonValue]) -> Script:
+def script_of(*rules: Mapping[str, JsonValue]) -> Script:
     """A script whose final texts also end the turns of programs that end them by a command."""
-    listed: list[dict[str, JsonValue]] = []
-    for rule in rules:
-        when, reply = rule.get("when"), rule.get("reply")
-        if isinstance(reply, dict) and isinstance(when, dict) and set(reply) == {"text"}:
-            given: dict[str, JsonValue] = {**when, "first_user": SUBMIT}
-            listed.append({"when": given, "reply": {**reply, "run": f"echo {SUBMIT}"}})
-        if rig.shell is not None and isinstance(reply, dict) and isinstance(reply.get("run"), str):
-            calls: list[JsonValue] = [dict(rig.shell(str(reply["run"])))]
-            others = {key: value for key, value in reply.items() if key != "run"}
-            listed.append({**rule, "reply": {**others, "tool_calls": calls}})
-            continue
-        listed.append(dict(rule))
-    listed.append({"when": {}, "reply": {"text": "A title"}})
-    return parse_script({"rules": listed})
+    listed: list[Mapping[str, JsonValue]] = [*rules, {"when": {}, "reply": {"text": "A title"}}]
+    ending = {"when": {"first_user": SUBMIT}, "run": f"echo {SUBMIT}"}
+    return parse_script({"rules": listed, "endings": [ending]})
 
 
-def two_turns(rig: Rig) -> Script:
+def two_turns() -> Script:
     """Writes a file when asked for ALPHA, adds to it when asked for BETA."""
     return script_of(
-        rig,
         {"when": {"seen": ["BETA-", "added-43"]}, "reply": {"text": "All added."}},
         {
             "when": {"seen": ["BETA-"], "tool_offered": ".*"},
@@ -131,16 +116,19 @@ def two_turns(rig: Rig) -> Script:
     )
 
 
-def one_command(rig: Rig, command: str, done: str) -> Script:
+def one_command(command: str, done: str) -> Script:
     """Runs one command, then says `done` when its output shows ended-42."""
     return script_of(
-        rig,
         {"when": {"seen": ["ended-42"]}, "reply": {"text": done}},
         {
             "when": {"seen": ["ALPHA-"], "tool_offered": ".*"},
             "reply": {"run": f"{command}; echo ended-$((40+2))"},
         },
     )
+
+
+def _python(code: str) -> str:
+    return f"python3 -c 'import os, time; {code}'"
 
 
 NO_LIMITS = SpendLimits()
@@ -211,7 +199,7 @@ def told(turn: Turn) -> str:
 
 async def check_two_turns_in_one_session(rig: Rig) -> None:
     """A file is written, then added to by the same session; the transcript tells both."""
-    async with staged(rig, two_turns(rig)) as (environment, harness, door):
+    async with staged(rig, two_turns()) as (environment, harness, door):
         limits = TurnLimits(seconds=rig.turn_s)
         first = await harness.turn(ALPHA, limits)
         assert first.stop is StopReason.FINISHED, told(first)
@@ -259,7 +247,7 @@ async def check_a_prompt_is_no_argument_and_arrives_whole(rig: Rig) -> None:
     look = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -ac SECRE[T]WORD"
     body = "- ALPHA-1 \"quoted\" 'single' $HOME `id` \\n 中文 SECRETWORD\n"
     body += "one more line of a long message\n" * 4500
-    async with staged(rig, one_command(rig, look, "All looked.")) as (_, harness, door):
+    async with staged(rig, one_command(look, "All looked.")) as (_, harness, door):
         turn = await harness.turn(body, TurnLimits(seconds=rig.turn_s))
         assert turn.final_message == "All looked.", told(turn)
         results = [e.text for e in turn.events if e.kind is EventKind.TOOL_RESULT]
@@ -271,7 +259,7 @@ async def check_a_prompt_is_no_argument_and_arrives_whole(rig: Rig) -> None:
 
 async def check_a_question_is_a_stop_of_its_own(rig: Rig) -> None:
     """A turn that ends in a question is `asked`."""
-    async with staged(rig, one_command(rig, "true", "Which colour?")) as (_, harness, _):
+    async with staged(rig, one_command("true", "Which colour?")) as (_, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.stop is StopReason.ASKED, told(turn)
 
@@ -280,7 +268,6 @@ async def check_a_used_up_budget_stops_the_turn(rig: Rig) -> None:
     """The gateway refuses further calls; the turn says which budget, and keeps the work."""
     limits = SpendLimits(model_calls=3)
     endless = script_of(
-        rig,
         {"when": {"seen": ["ALPHA-"], "tool_offered": ".*"}, "reply": {"run": "echo x >> out.txt"}},
     )
     async with staged(rig, endless, limits) as (environment, harness, _):
@@ -304,7 +291,6 @@ async def check_a_failed_model_is_told_from_success(rig: Rig) -> None:
 async def check_a_hanging_model_ends_at_the_limit(rig: Rig) -> None:
     """The turn is stopped, nothing of it is left, and the session can go on."""
     hanging = script_of(
-        rig,
         {"when": {"seen": ["BETA-"], "tool_offered": ".*"}, "reply": {"text": "All good."}},
         {"when": {"seen": ["ALPHA-"]}, "reply": {"text": "late", "chunk_delay_s": 600}},
     )
@@ -319,18 +305,26 @@ async def check_a_hanging_model_ends_at_the_limit(rig: Rig) -> None:
 
 async def check_a_hanging_command_ends_at_the_limit(rig: Rig) -> None:
     """What the agent's tool started, in its own session, ends too; its start is told."""
-    command = "touch began; setsid sleep 1000 & sleep 1000"
-    async with staged(rig, one_command(rig, command, "never")) as (environment, harness, _):
-        turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.hang_s))
-        assert turn.stop is StopReason.TIMEOUT, told(turn)
-        await _nothing_runs(environment)
+    # Some programs refuse `setsid` and `&` in a command.
+    command = f"touch began; {_python('os.fork() or os.setsid(); time.sleep(1000)')}"
+    seen = ""
+    for seconds in (rig.hang_s, 4 * rig.hang_s):
+        async with staged(rig, one_command(command, "never")) as (environment, harness, _):
+            turn = await harness.turn(ALPHA, TurnLimits(seconds=seconds))
+            seen = told(turn)
+            assert turn.stop is StopReason.TIMEOUT, seen
+            await _nothing_runs(environment)
+            # On a busy machine the program may not have come to its command.
+            if (await environment.exec("test -f /workspace/began")).exit_code == 0:
+                return
+    raise AssertionError(f"the command never began: {seen}")
 
 
 async def check_a_killed_program_has_crashed(rig: Rig) -> None:
     """An agent that ends its own program gets no second try and no success."""
     # Some programs refuse a plain `kill -9 -1`.
     command = "touch out.txt; python3 -c 'import os; os.kill(-1, 9)'"
-    async with staged(rig, one_command(rig, command, "never")) as staged_one:
+    async with staged(rig, one_command(command, "never")) as staged_one:
         environment, harness, _ = staged_one
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.stop is StopReason.CRASHED, told(turn)
@@ -340,7 +334,7 @@ async def check_a_killed_program_has_crashed(rig: Rig) -> None:
 
 async def check_cancelling_leaves_nothing(rig: Rig) -> None:
     """A cancelled turn raises, and its processes are gone."""
-    async with staged(rig, one_command(rig, "sleep 1000", "never")) as (environment, harness, _):
+    async with staged(rig, one_command("sleep 1000", "never")) as (environment, harness, _):
         turn = asyncio.create_task(harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s)))
         await asyncio.sleep(rig.hang_s / 2)
         assert not turn.done()
@@ -353,10 +347,12 @@ async def check_cancelling_leaves_nothing(rig: Rig) -> None:
 
 async def check_closing_twice_leaves_nothing(rig: Rig) -> None:
     """After `close` no process of the agent is there, a server it started neither."""
-    server = "(setsid sleep 1000 >/dev/null 2>&1 &)"
-    async with staged(rig, one_command(rig, server, "All started.")) as (environment, harness, _):
+    detached = "os.fork() and os._exit(0); os.setsid(); os.closerange(0, 3); time.sleep(1000)"
+    server = f"touch began; {_python(detached)}"
+    async with staged(rig, one_command(server, "All started.")) as (environment, harness, _):
         turn = await harness.turn(ALPHA, TurnLimits(seconds=rig.turn_s))
         assert turn.final_message == "All started.", told(turn)
+        assert await environment.get("/workspace/began") == b"", told(turn)
         await harness.close()
         await harness.close()
         await _nothing_runs(environment)

@@ -130,7 +130,8 @@ class ScriptedServer:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._socket.bind(str(self._unix_socket))
         else:
-            self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            # With the protocol named, asyncio switches Nagle's delay off for what it accepts.
+            self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind(self._address)
         config = uvicorn.Config(

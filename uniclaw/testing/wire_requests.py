@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from uniclaw.models.answers import ANSWER_TOOL, parse_tool_call
+from uniclaw.models.script_reply import by_speaker
 from uniclaw.ports import ChatRequest, ImagePart, Message, TextPart, ToolCall, ToolSpec
 
 Api = Literal["chat", "responses", "messages"]
@@ -28,8 +29,6 @@ _FREE_TEXT: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"input": {"type": "string"}},
 }
-_REMINDER = "<system-reminder>"
-"""Claude Code puts such blocks beside what the user says."""
 
 
 class WireRequest(NamedTuple):
@@ -44,7 +43,7 @@ class WireRequest(NamedTuple):
     answer_tool: str | None = None
     """The tool that a JSON answer must be given by."""
     custom_tools: frozenset[str] = frozenset()
-    """Responses only: tools that take free text."""
+    """Responses only: tools that take free text. Anthropic's `custom` are ordinary tools."""
 
 
 def parse_request(api: Api, body: JsonValue) -> WireRequest:
@@ -56,7 +55,10 @@ def parse_request(api: Api, body: JsonValue) -> WireRequest:
     if not isinstance(body, dict):
         raise ValueError("the body is not a JSON object")
     reader = {"chat": _chat, "responses": _responses, "messages": _anthropic}[api]
-    tools = tuple(_tools(_items(body.get("tools"))))
+    listed = _items(body.get("tools"))
+    free = [t for t in listed if t.get("type") == "custom"] if api == "responses" else []
+    custom = frozenset(_str(tool.get("name")) for tool in free)
+    tools = tuple(_tools(listed, custom))
     return WireRequest(
         api=api,
         chat=ChatRequest(messages=tuple(reader(body)), tools=tools, json_schema=_schema(body)),
@@ -64,9 +66,7 @@ def parse_request(api: Api, body: JsonValue) -> WireRequest:
         stream=body.get("stream") is True,
         include_usage=_dict(body.get("stream_options")).get("include_usage") is True,
         answer_tool=answer_tool(body),
-        custom_tools=frozenset(
-            _str(t.get("name")) for t in _items(body.get("tools")) if t.get("type") == "custom"
-        ),
+        custom_tools=custom,
     )
 
 
@@ -82,15 +82,15 @@ def _items(value: JsonValue) -> list[dict[str, JsonValue]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _tools(tools: Sequence[dict[str, JsonValue]]) -> Iterator[ToolSpec]:
+def _tools(tools: Sequence[dict[str, JsonValue]], custom: frozenset[str]) -> Iterator[ToolSpec]:
     for tool in tools:
         if tool.get("type") == "namespace":
-            yield from _tools(_items(tool.get("tools")))
+            yield from _tools(_items(tool.get("tools")), custom)
             continue
         spec = _dict(tool.get("function")) or tool
         name = _str(spec.get("name"))
         parameters = _dict(spec.get("parameters")) or _dict(spec.get("input_schema"))
-        if tool.get("type") == "custom":
+        if name in custom:
             parameters = _FREE_TEXT
         if name:
             description = _str(spec.get("description"))
@@ -161,6 +161,18 @@ def _message(
     return Message(role=role, parts=tuple(parts), tool_calls=tuple(calls), tool_call_id=call_id)
 
 
+def _said(
+    role: Role, parts: list[TextPart | ImagePart], calls: Sequence[ToolCall] = ()
+) -> Iterator[Message]:
+    """What was said, and apart from it what a program put among the user's words."""
+    if role == "user":
+        for speaker, spoken in by_speaker(parts).items():
+            if spoken:
+                yield _message(speaker, spoken)
+    elif parts or calls:
+        yield _message(role, parts, calls)
+
+
 # --- OpenAI chat completions -------------------------------------------------------------
 
 
@@ -176,7 +188,11 @@ def _chat(body: dict[str, JsonValue]) -> Iterator[Message]:
             for call_id, f in functions
         ]
         call_id = _str(item.get("tool_call_id")) or None
-        yield _message(role, _parts(item.get("content")), calls, call_id)
+        parts = _parts(item.get("content"))
+        if role == "user" and parts:
+            yield from _said(role, parts)
+        else:
+            yield _message(role, parts, calls, call_id)
 
 
 # --- OpenAI responses --------------------------------------------------------------------
@@ -231,10 +247,4 @@ def _anthropic(body: dict[str, JsonValue]) -> Iterator[Message]:
             if block.get("type") == "tool_result":
                 call_id = _str(block.get("tool_use_id"))
                 yield _message("tool", _parts(block.get("content")), call_id=call_id)
-        parts = _parts(content)
-        reminders = [p for p in parts if isinstance(p, TextPart) and p.text.startswith(_REMINDER)]
-        if reminders:
-            yield _message("system", reminders)
-        said = [p for p in parts if p not in reminders]
-        if said or calls:
-            yield _message(role, said, calls)
+        yield from _said(role, _parts(content), calls)

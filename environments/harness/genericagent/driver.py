@@ -13,6 +13,7 @@ import sys
 import threading
 
 INSTALLED = next(pathlib.Path("/opt/genericagent/lib").glob("python3*")) / "site-packages"
+READ_S = 600
 out = sys.stdout
 sys.stdout = sys.stderr
 
@@ -28,8 +29,11 @@ def load(home: pathlib.Path):
     if not copy.exists():
         shutil.copytree(INSTALLED / "genericagent", copy / "genericagent")
     sys.path.insert(0, str(copy))
-    from genericagent import agentmain
+    from genericagent import agentmain, llmcore
 
+    # Its own limit is two minutes, also for a model that thinks in silence.
+    post = llmcore.requests.post
+    llmcore.requests.post = lambda *given, **named: post(*given, **{**named, "timeout": READ_S})
     return agentmain
 
 
@@ -78,10 +82,11 @@ def main() -> None:
     said = watch(agentmain, str(pathlib.Path.cwd()))
     agent = agentmain.GeneraticAgent()
     agent.verbose = False
-    backend = agent.llmclient.backend
+    client, backend = agent.llmclient, agent.llmclient.backend
     if state.is_file():
         kept = json.loads(state.read_text())
         backend.history, agent.history = kept["messages"], kept["history"]
+        client._pending_tool_ids = kept["pending"]  # calls that wait for their results
     threading.Thread(target=agent.run, daemon=True).start()
     queue = agent.put_task(prompt, source="task")
     while "done" not in (item := queue.get()):
@@ -89,7 +94,8 @@ def main() -> None:
     agent.task_queue.join()
     if not said:
         tell(kind="failure", text=item["done"][-2000:])
-    state.write_text(json.dumps({"messages": backend.history, "history": agent.history}))
+    kept = {"messages": backend.history, "history": agent.history}
+    state.write_text(json.dumps({**kept, "pending": client._pending_tool_ids}))
     tell(kind="end")
 
 
