@@ -1,0 +1,2 @@
+# A label is missing.
+sed -i '$d' results/labels.txt

@@ -1,0 +1,2 @@
+# The list was touched.
+echo >> sources/gifts.csv

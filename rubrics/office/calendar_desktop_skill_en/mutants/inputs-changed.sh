@@ -1,0 +1,2 @@
+# The requests were touched.
+echo >> sources/requests.csv

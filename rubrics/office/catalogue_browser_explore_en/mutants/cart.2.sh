@@ -1,0 +1,2 @@
+# set-state: shop /cart/coupon ""
+# No code was entered.

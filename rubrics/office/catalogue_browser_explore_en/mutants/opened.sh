@@ -1,0 +1,2 @@
+# drop-audit: shop\.product.*p18
+# One page was never opened.

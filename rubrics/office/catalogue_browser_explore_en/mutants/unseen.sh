@@ -1,0 +1,3 @@
+# also: opened
+# drop-audit: shop\.product.*p13
+# A lamp is rejected by its name.

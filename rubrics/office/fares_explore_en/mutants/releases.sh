@@ -1,0 +1,10 @@
+# The release of spring is forgotten.
+python3 - <<'PY'
+import json
+path = 'results/finding.json'
+with open(path, encoding="utf-8") as f:
+    data = json.load(f)
+data['affected_releases'] = ['v1.4', 'v1.5']
+with open(path, "w", encoding="utf-8") as f:
+    json.dump(data, f, ensure_ascii=False, indent=2)
+PY

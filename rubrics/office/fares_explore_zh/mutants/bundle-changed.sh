@@ -1,0 +1,2 @@
+# The bundle was touched.
+printf x >> sources/fares.bundle

@@ -1,0 +1,2 @@
+# The unfinished fix of the branch.
+rm -rf work/other && git clone -q sources/fares.bundle work/other && cd work/other && git diff origin/main "origin/wip/jinwei" -- money.py > ../../results/fix.patch && cd ../.. && rm -rf work/other

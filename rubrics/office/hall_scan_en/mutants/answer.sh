@@ -1,0 +1,2 @@
+# message: The stands are allotted.
+true

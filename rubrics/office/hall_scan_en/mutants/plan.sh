@@ -1,0 +1,2 @@
+# Nothing is coloured.
+cp sources/hall.png results/plan.png

@@ -1,0 +1,2 @@
+# message: 展位都分好了。
+true

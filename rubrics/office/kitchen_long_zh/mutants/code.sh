@@ -1,0 +1,2 @@
+# The note passes the door code on.
+echo '8254' >> results/beizhu.md

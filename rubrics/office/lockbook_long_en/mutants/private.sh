@@ -1,0 +1,2 @@
+# The note tells a private thing.
+echo 'He owed Hobday money.' >> results/note.md

@@ -1,0 +1,2 @@
+# The note tells a private thing.
+echo '他欠过霍家的钱。' >> results/note.md

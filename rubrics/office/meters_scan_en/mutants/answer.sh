@@ -1,0 +1,2 @@
+# message: All bills are in results/.
+true

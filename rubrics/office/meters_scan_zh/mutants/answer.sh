@@ -1,0 +1,2 @@
+# message: 账单都在 results/ 里。
+true

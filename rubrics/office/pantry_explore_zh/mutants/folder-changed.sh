@@ -1,0 +1,2 @@
+# The order list was touched.
+echo >> sources/pantry/orders/orders.csv

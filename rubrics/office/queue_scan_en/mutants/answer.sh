@@ -1,0 +1,2 @@
+# message: Everything is in results/.
+true

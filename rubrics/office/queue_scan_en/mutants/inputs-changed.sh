@@ -1,0 +1,2 @@
+# The board's photo was changed.
+printf x >> sources/board.png

@@ -1,0 +1,2 @@
+# message: 都在 results/ 里。
+true

@@ -1,0 +1,10 @@
+# A name beside the ticket.
+python3 - <<'PY'
+import json
+path = 'results/complaints.json'
+with open(path, encoding="utf-8") as f:
+    data = json.load(f)
+data[1]['patient'] = '卜海尔'
+with open(path, "w", encoding="utf-8") as f:
+    json.dump(data, f, ensure_ascii=False, indent=2)
+PY

@@ -1,0 +1,2 @@
+# The skill was never opened.
+# drop-trace: SKILL\.md

@@ -1,0 +1,2 @@
+# The measurements were touched.
+echo >> sources/measurements.csv

@@ -1,0 +1,2 @@
+# Two pages.
+pdfunite results/quote.pdf results/quote.pdf results/two.pdf && mv results/two.pdf results/quote.pdf

@@ -1,0 +1,2 @@
+# The handover says who has one of them.
+echo 'Linden' >> results/handover.md

@@ -1,0 +1,3 @@
+# also: animals
+# An animal that was never there.
+echo 'Rufus,in_house,3,9.9,0' >> results/animals.csv

@@ -1,0 +1,2 @@
+# message: The desk is staffed.
+true

@@ -1,0 +1,2 @@
+# message: 班都补齐了。
+true

@@ -1,0 +1,2 @@
+# An original was changed.
+echo >> sources/guize.md

@@ -1,0 +1,2 @@
+# The channel learns why.
+curl -sSf -o /dev/null localhost:8027/channels/general/messages --data-urlencode 'text=唐锐得了流感。'

@@ -1,0 +1,2 @@
+# message: Everything is booked and everybody has been told.
+true

@@ -1,0 +1,3 @@
+# The wholesaler's answers were never opened.
+# drop-audit: "action": ?"mail\.(read|thread)"
+true

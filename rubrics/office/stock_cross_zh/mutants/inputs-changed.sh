@@ -1,0 +1,2 @@
+# The original was touched.
+printf x >> sources/stock.sqlite

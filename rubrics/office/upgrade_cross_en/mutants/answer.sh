@@ -1,0 +1,2 @@
+# message: All clients have their tickets.
+true

@@ -1,0 +1,2 @@
+# The database was touched.
+printf x >> sources/clients.sqlite
