@@ -15,6 +15,7 @@ from typing import NamedTuple
 from uniclaw.assets import Assets
 from uniclaw.environments import EnvironmentKind, create_factory, ensure_images
 from uniclaw.environments.services import Services
+from uniclaw.environments.stage import Stage
 from uniclaw.episode.provision import bring_in, environment_spec
 from uniclaw.errors import InfraError, UserError
 from uniclaw.harnesses.null import NullHarness
@@ -202,6 +203,11 @@ class BenchSeat:
         turn = await harness.turn(self.bundle.task.instruction, TurnLimits())
         return await self._grade((turn,))
 
+    async def _revive(self) -> None:
+        """Grading an attempt ends the recipe's session, such as a display."""
+        if isinstance(self.environment, Stage) and (problem := await self.environment.revive()):
+            raise InfraError(problem)
+
     async def solve(self) -> Graded:
         """The reference solution, all of its rounds."""
         directory = self.solution
@@ -218,6 +224,7 @@ class BenchSeat:
         turns: list[Turn] = []
         for number in range(rounds):
             await self.services.begin_round(number)
+            await self._revive()
             message = self.bundle.task.instruction if number == 0 else "Please go on."
             turns.append(await harness.turn(message, TurnLimits()))
         self._turns = tuple(turns)
