@@ -39,17 +39,28 @@ class LineDecision(Record):
     tier: str | None
 
 
-def screen_of(bundle: TaskBundle, policy: Policy) -> Screen:
+def screen_of(bundle: TaskBundle, policy: Policy, *, whole_work: bool = True) -> Screen:
     """The screen of a task under a policy.
+
+    Args:
+        bundle: the task.
+        policy: in force.
+        whole_work: see `Screen`.
 
     Raises:
         UserError: the task's hidden side cannot be read.
     """
     material = HiddenMaterial.of(bundle.load_rubric(), policy)
-    return Screen(material, public=public_texts(bundle), brief=bundle.brief, policy=policy)
+    return Screen(
+        material,
+        public=public_texts(bundle),
+        brief=bundle.brief,
+        policy=policy,
+        whole_work=whole_work,
+    )
 
 
-def screens_of(suite: Suite, policy: Policy) -> Callable[[str], Screen]:
+def screens_of(suite: Suite, policy: Policy, *, whole_work: bool = True) -> Callable[[str], Screen]:
     """Screens by task id, each built once, when it is first asked for."""
     bundles: Mapping[str, TaskBundle] = {str(b.task_id): b for b in suite.tasks}
 
@@ -57,7 +68,7 @@ def screens_of(suite: Suite, policy: Policy) -> Callable[[str], Screen]:
     def screen(task_id: str) -> Screen:
         if task_id not in bundles:
             raise UserError(f"no such task in {suite.uri}", field="task_id", value=task_id)
-        return screen_of(bundles[task_id], policy)
+        return screen_of(bundles[task_id], policy, whole_work=whole_work)
 
     return screen
 

@@ -51,6 +51,7 @@ class Screen:
         public: Sequence[str],
         brief: Brief,
         policy: Policy,
+        whole_work: bool = True,
     ) -> None:
         """Build the index.
 
@@ -59,7 +60,10 @@ class Screen:
             public: the instruction first, then the texts (and paths) of public files.
             brief: never screened.
             policy: the policy in force.
+            whole_work: whether what is called visible is all that was: where parts of the work
+                are missing, a statement that looks new may only repeat one of them.
         """
+        self._whole_work = whole_work
         known = [*public[:1], *(fact.text for fact in brief.facts)]
         self._policy = policy
         self._known = Shown(known)
@@ -119,7 +123,8 @@ class Screen:
         yield from code_hits(folded, against)
         yield from piece_hits(folded, against)
         yield from paraphrase_hits(folded, against)
-        if not (self._policy.release.lines or self._policy.release.rationale):
+        told = self._policy.release.lines or self._policy.release.rationale
+        if self._whole_work and not told:
             yield from statement_hits(folded, against)
         public = self._known.folded
         yield from talk(said, policy=self._policy, progress=progress, public=public)

@@ -74,7 +74,9 @@ def audit_traces(source: str, suite: str, policy: str, assets: Assets) -> AuditR
     if not source.startswith(TRACES):
         raise UserError(f"expected {TRACES}DIR", field="source", value=source)
     paths = trace_files(Path(source.removeprefix(TRACES)))
-    screens = screens_of(load_suite(suite, assets=assets), load_policy(policy, assets))
+    screens = screens_of(
+        load_suite(suite, assets=assets), load_policy(policy, assets), whole_work=False
+    )
     return audit(paths, screens)
 
 

@@ -60,7 +60,7 @@ def pdf(path: pathlib.Path, out: pathlib.Path, pages: int) -> Made:
 
 def convert(path: pathlib.Path, out: pathlib.Path, form: str) -> None:
     """Convert with a profile of its own, so that nothing is shared between documents."""
-    profile = f"-env:UserInstallation=file://{out}/profile"
+    profile = f"-env:UserInstallation=file://{out.resolve()}/profile"
     run("soffice", profile, "--headless", "--convert-to", form, "--outdir", str(out), str(path))
 
 

@@ -6,4 +6,4 @@ sheet = book['Bookings']
 sheet['H13'] = 'clash'
 book.save('work.xlsx')
 PY
-soffice --headless --convert-to xlsx --outdir results/tmp work.xlsx > /dev/null 2>&1 && mv results/tmp/work.xlsx results/calendar.xlsx && rm -r results/tmp work.xlsx
+SAL_USE_VCLPLUGIN=svp soffice --headless --convert-to xlsx --outdir results/tmp work.xlsx > /dev/null 2>&1 && mv results/tmp/work.xlsx results/calendar.xlsx && rm -r results/tmp work.xlsx
