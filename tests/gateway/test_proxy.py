@@ -190,7 +190,7 @@ async def test_https_is_opened_here_and_the_server_s_certificate_is_checked(tmp_
     assert "ertificate" in str(failed.reason) or "CERTIFICATE" in str(failed.reason)
 
 
-async def test_a_host_that_is_not_listed_is_refused_and_logged(tmp_path: Path) -> None:
+async def test_fault_2_a_host_that_is_not_listed_is_refused_and_logged(tmp_path: Path) -> None:
     async with web(reply(b"no")) as site, rig(tmp_path, local(site.port, ("example.org",))) as way:
         answer = await way.ask(get(site.port))
         tunnel = await way.ask_inside("localhost", site.port, b"")

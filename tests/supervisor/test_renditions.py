@@ -18,10 +18,11 @@ from uniclaw.assets import Assets, default_roots
 from uniclaw.environments.docker import DockerFactory
 from uniclaw.environments.engine import connect
 from uniclaw.environments.images import Images
+from uniclaw.errors import EngineError, StoreError
 from uniclaw.firewall.policy import load_policy
 from uniclaw.firewall.projection import visible_round
 from uniclaw.pictures import PictureLimits, safe_picture
-from uniclaw.ports import ImagePart, TextPart
+from uniclaw.ports import Environment, EnvironmentSpec, ExecResult, ImagePart, TextPart
 from uniclaw.store.atomic import write_json
 from uniclaw.supervisor.frozen import FrozenFiles
 from uniclaw.supervisor.judge_evidence import EvidenceLimits
@@ -145,8 +146,6 @@ async def test_without_the_image_the_reason_is_kept_and_nothing_fails(shop: Work
 
     class Nowhere:
         async def start(self, spec: object) -> object:
-            from uniclaw.errors import EngineError
-
             raise EngineError("no engine here")
 
     found = await Renderer(Nowhere(), {}).render(evidence)  # type: ignore[arg-type]
@@ -233,3 +232,60 @@ def _with_types(data: bytes, relations: str) -> bytes:
             text = relations.encode() if name.endswith("workbook.xml.rels") else old.read(name)
             new.writestr(name, text)
     return out.getvalue()
+
+
+class _TakenOver:
+    """An environment whose program says what a hostile document would have it say."""
+
+    def __init__(self, inner: Environment, said: str) -> None:
+        self._inner = inner
+        self._said = said
+
+    async def put(self, files: Mapping[str, bytes | Path], *, mode: int | None = None) -> None:
+        await self._inner.put(files, mode=mode)
+
+    async def exec(self, command: Sequence[str], **given: object) -> ExecResult:
+        out = f"{command[-1]}{self._said}\n".encode()
+        return ExecResult(0, out, b"", False, len(out), False, 0.1)
+
+    async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
+        return await self._inner.get(path, max_bytes=max_bytes)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "not json",
+        "[]",
+        '[{"id": 0, "pages": [["a.png"]], "text": "", "note": ""}]',
+        '[{"id": 0, "pages": 7, "text": "", "note": ""}]',
+        '[{"id": 3, "pages": [], "text": "", "note": ""}]',
+        '{"id": 0}',
+        '[{"id": 0, "pages": [["../../jobs.json", "x"]], "text": "", "note": ""}]',
+        '[{"id": 0, "pages": [["/etc/passwd", "x"]], "text": "", "note": ""}]',
+    ],
+)
+async def test_a_document_that_takes_the_program_over_ends_no_episode(
+    shop: Workshop, said: str
+) -> None:
+    evidence = shop.evidence({"report.pdf": pdf_of(["red"])})
+
+    class Taken:
+        async def start(self, spec: EnvironmentSpec) -> _TakenOver:
+            return _TakenOver(await shop.factory.start(spec), said)
+
+    found = await Renderer(Taken(), {}).render(evidence)  # type: ignore[arg-type]
+    assert found is not None
+    assert found.problem is not None
+    assert found.files == ()
+
+
+async def test_a_damaged_index_is_named_and_not_taken_for_nothing(shop: Workshop) -> None:
+    evidence = shop.evidence({"report.pdf": pdf_of(["red"])})
+    rendered(evidence)
+    (place_of(evidence) / INDEX).write_text('{"files": 3}', encoding="utf-8")
+    with pytest.raises(StoreError, match=r"index\.json"):
+        renditions_of(evidence)

@@ -87,12 +87,16 @@ def project(
 
 def read_visible_file(path: str, host: Path, max_bytes: int) -> VisibleFile:
     """A frozen regular file as the simulator sees it; binary files have no text."""
-    descriptor = os.open(host, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        data = file.read(max_bytes)
+    data, size = _read(host, max_bytes)
     text = None if b"\0" in data[:8192] else data.decode("utf-8", "replace")
     return VisibleFile(path=path, text=text, size=size, truncated=size > len(data))
+
+
+def _read(host: Path, max_bytes: int) -> tuple[bytes, int]:
+    """First bytes and size of a frozen file; a link at its place is never followed."""
+    descriptor = os.open(host, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(max_bytes), os.fstat(file.fileno()).st_size
 
 
 def visible_files(evidence: Evidence, limits: VisibleLimits) -> tuple[VisibleFile, ...]:
@@ -131,7 +135,7 @@ def with_pictures(
             sources = [(host, "")]
         pictures: list[VisiblePicture] = []
         for source, note in sources[:left]:
-            safe = safe_picture(source.read_bytes()[: bounds.max_bytes + 1], bounds)
+            safe = safe_picture(_read(source, bounds.max_bytes + 1)[0], bounds)
             if safe.data is not None:
                 pictures.append(
                     VisiblePicture(

@@ -1,4 +1,4 @@
-"""What `uniclaw firewall` and `uniclaw leak` do: explain, screen, test, audit and measure."""
+"""What `uniclaw firewall` does: explain, screen, test and audit."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -10,12 +10,11 @@ from uniclaw.firewall.audit import AuditReport, audit, trace_files
 from uniclaw.firewall.corpus import Probe, load_probes, stored_probes
 from uniclaw.firewall.decision import ScreenDecision
 from uniclaw.firewall.explain import FlowRow, explain
-from uniclaw.firewall.measure import CorpusReport, LeakRow, Screened, leak_rows, measure
+from uniclaw.firewall.measure import CorpusReport, measure
 from uniclaw.firewall.policy import load_policy
 from uniclaw.firewall.screen_file import LineDecision, screen_lines, screens_of
 from uniclaw.firewall.screening import Screen
 from uniclaw.records import Progress
-from uniclaw.store.run_store import RunStore
 from uniclaw.suites import load_suite
 
 DEFAULT_SUITE = "examples/office"
@@ -78,21 +77,3 @@ def audit_traces(source: str, suite: str, policy: str, assets: Assets) -> AuditR
         load_suite(suite, assets=assets), load_policy(policy, assets), whole_work=False
     )
     return audit(paths, screens)
-
-
-def leaks(run: Path) -> tuple[LeakRow, ...]:
-    """Leak rates of a stored run, per policy and round."""
-    with RunStore.open(run) as store:
-        drafts = [
-            Screened(
-                policy=record.axes.policy,
-                round=item.round,
-                leak=draft.decision == "leak",
-                delivered=draft.delivered,
-                kinds=tuple(str(hit.get("kind")) for hit in draft.hits),
-            )
-            for record in store.episodes()
-            for item in record.rounds
-            for draft in item.drafts
-        ]
-    return leak_rows(drafts)

@@ -8,11 +8,11 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Literal, cast
+from typing import Annotated, Literal
 
-from pydantic import JsonValue, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from uniclaw.errors import InfraError, UserError
+from uniclaw.errors import InfraError, StoreError, UserError
 from uniclaw.pictures import PictureLimits, safe_picture
 from uniclaw.ports import Environment, EnvironmentFactory, EnvironmentSpec, Limits
 from uniclaw.records import Count, Entry, Record
@@ -26,6 +26,8 @@ HOME = "/render"
 _PROGRAM = Path(__file__).with_name("render_runner.py")
 _TIMEOUT_S = 300.0
 _MAX_OUTPUT = 4_000_000
+MAX_NOTE = 500
+MAX_TEXT = 24_000
 
 Kind = Literal["pdf", "document", "sheet", "video", "audio"]
 KINDS: Mapping[Kind, tuple[str, ...]] = {
@@ -85,17 +87,39 @@ def place_of(evidence: Evidence) -> Path:
 
 
 def renditions_of(evidence: Evidence) -> Renditions:
-    """What was rendered of a round; nothing where it was not."""
+    """What was rendered of a round; nothing where it was not.
+
+    Raises:
+        StoreError: the index is damaged.
+    """
+    file = place_of(evidence) / INDEX
     try:
-        return Renditions.model_validate_json((place_of(evidence) / INDEX).read_bytes())
-    except (FileNotFoundError, ValidationError):
+        return Renditions.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
         return Renditions()
+    except ValidationError as error:
+        raise StoreError(f"{file}: {error.error_count()} fields do not fit") from error
 
 
 def kind_of(path: str) -> Kind | None:
     """How a file would be rendered, by its name."""
     ending = PurePosixPath(path).suffix.lower()
     return next((kind for kind, endings in KINDS.items() if ending in endings), None)
+
+
+_PageName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,80}\.png$")]
+
+
+class _Answer(Record):
+    """What the program says of one file. A document may have taken it over: nothing is trusted."""
+
+    id: Count
+    pages: tuple[tuple[_PageName, str], ...]
+    text: str
+    note: str
+
+
+_ANSWERS = TypeAdapter(tuple[_Answer, ...])
 
 
 class Renderer:
@@ -151,7 +175,7 @@ class Renderer:
 
     async def _ask(
         self, environment: Environment, evidence: Evidence, entries: Sequence[Entry]
-    ) -> list[Mapping[str, JsonValue]]:
+    ) -> tuple[_Answer, ...]:
         nonce = secrets.token_hex(16)
         put: dict[str, bytes | Path] = {f"{HOME}/render_runner.py": _PROGRAM}
         jobs: list[JsonValue] = []
@@ -184,21 +208,26 @@ class Renderer:
         )
         if line is None:
             raise InfraError(f"nothing was rendered (exit code {done.exit_code})")
-        return cast("list[Mapping[str, JsonValue]]", json.loads(line.removeprefix(nonce)))
+        try:
+            answers = _ANSWERS.validate_json(line.removeprefix(nonce))
+        except ValidationError as error:
+            raise InfraError("the rendering program gave no usable answer") from error
+        if [answer.id for answer in answers] != list(range(len(entries))):
+            raise InfraError("the rendering program did not answer for every file")
+        return answers
 
     async def _collect(
         self,
         environment: Environment,
         entry: Entry,
-        answer: Mapping[str, JsonValue],
+        answer: _Answer,
         place: Path,
         number: int,
     ) -> Rendition:
         pictures: list[Picture] = []
-        pages = cast("list[tuple[str, str]]", answer["pages"])
-        for at, (name, note) in enumerate(pages[: self._limits.max_pages]):
+        for at, (name, note) in enumerate(answer.pages[: self._limits.max_pages]):
             try:
-                data = await environment.get(f"{HOME}/out/{number}/{PurePosixPath(name).name}")
+                data = await environment.get(f"{HOME}/out/{number}/{name}")
             except (FileNotFoundError, ValueError):
                 continue  # too large to show
             safe = safe_picture(data, PictureLimits())
@@ -206,10 +235,10 @@ class Renderer:
                 continue
             file = f"{number}-{at}.{safe.media_type.removeprefix('image/')}"
             write_bytes(place / file, safe.data)
-            pictures.append(Picture(file=file, media_type=safe.media_type, note=note))
+            pictures.append(Picture(file=file, media_type=safe.media_type, note=note[:MAX_NOTE]))
         return Rendition(
             path=entry.path,
-            note=str(answer["note"]),
-            text=str(answer["text"]),
+            note=answer.note[:MAX_NOTE],
+            text=answer.text[:MAX_TEXT],
             pictures=tuple(pictures),
         )

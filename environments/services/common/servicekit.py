@@ -4,6 +4,7 @@ A service is a subclass of `App`. Its state is one JSON object, written after ev
 changed it; each request leaves one line in the audit. Time is the seed's, ids are counters.
 """
 
+import abc
 import copy
 import json
 import os
@@ -48,7 +49,7 @@ RULE: dict[str, Any] = {
 }
 
 
-class App:
+class App(abc.ABC):
     """One service."""
 
     name: ClassVar[str]
@@ -76,13 +77,13 @@ class App:
 
     # What a service defines.
 
+    @abc.abstractmethod
     def make_routes(self) -> list[Route]:
         """All routes, first match wins."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def populate(self) -> None:
         """Fill the fresh state from the seed."""
-        raise NotImplementedError
 
     def refuse(self, request: Request, problem: Problem) -> Reply:
         """The answer to a refused request."""
